@@ -1,0 +1,37 @@
+# Two commands for a new machine: `make demo` and `make test`. Each makes its own .venv when there is none.
+PYTHON ?= python3
+BIN := .venv/bin
+export DAGSTER_DISABLE_TELEMETRY := 1
+
+.PHONY: help demo test test-long lint ui clean
+
+help:  ## list the commands
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+.venv/.installed: pyproject.toml constraints.txt
+	@echo "Installing into .venv (about a minute, once)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[train,assets,ui,dev]'
+	@touch $@
+
+demo: .venv/.installed  ## two sample months through Dagster, then batches and a tiny model
+	@$(BIN)/python examples/demo.py
+
+lint: .venv/.installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: lint  ## lint, types, import rules and all tests but the long ones
+	$(BIN)/python -m pytest -m "not long"
+
+test-long: lint  ## everything, the long tests too
+	$(BIN)/python -m pytest
+
+ui: .venv/.installed  ## the Dagster UI on http://127.0.0.1:3000, history kept under data/dagster
+	@mkdir -p data/dagster && cp dagster.yaml data/dagster/dagster.yaml
+	DAGSTER_HOME="$(CURDIR)/data/dagster" $(BIN)/dagster dev --workspace workspace.yaml --host 127.0.0.1 --port 3000
+
+clean:  ## remove what tools leave behind (never data or artifacts)
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build *.egg-info
