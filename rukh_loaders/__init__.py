@@ -1,0 +1,87 @@
+"""Packs of chess games to training batches: all that a training job imports.
+
+    open_pack       one month of one scheme, as arrays over mapped files      needs numpy and pydantic
+    PackedDataset   windows of a pack as pairs of tensors                     needs torch
+    make_loader     whole batches of them, in an order that a seed decides    needs torch
+
+    rukh_loaders.formats      packs, shards and manifests: read, checked and written
+    rukh_loaders.tokenizers   ids and text of one game, and back
+    rukh_loaders.errors       every error that the package raises on purpose
+
+Packs come from the asset `<scheme>/pack`, or from `rukh_assets.packing.pack_month`. Here two games are packed by hand,
+in the `uci` scheme, whose ids are fixed and need no training:
+
+>>> import tempfile
+>>> from pathlib import Path
+>>> import numpy as np
+>>> from rukh_loaders.formats import PackInfo, PackWriter, publish_folder
+>>> from rukh_loaders.tokenizers import UciTokenizer
+>>> uci = UciTokenizer()
+>>> games = [
+...     uci.encode_game("f2f3 e7e5 g2g4 d8h4", white_elo=1210, black_elo=1345, result="0-1"),
+...     uci.encode_game("e2e4 e7e5 g1f3", white_elo=1873, black_elo=1902, result="1/2-1/2"),
+... ]
+>>> home = tempfile.TemporaryDirectory()
+>>> target = Path(home.name, "packs", "uci", "2025-01")
+>>> info = PackInfo(
+...     n_games=2,
+...     n_tokens=sum(map(len, games)),
+...     scheme="uci",
+...     vocab_size=uci.vocabulary.vocab_size,
+...     vocab_hash=uci.vocabulary.vocab_hash,
+...     source="two games by hand",
+... )
+>>> with publish_folder(target) as folder, PackWriter(folder, info) as writer:
+...     writer.append(np.concatenate(games).astype(np.uint16), np.array([len(game) for game in games]))
+...     manifest = writer.finish({"months": ["2025-01"]})
+
+Opened with the hash of the vocabulary that the ids are to be read with, so that no other pack is taken for it:
+
+>>> from rukh_loaders import PackedDataset, make_loader, open_pack
+>>> pack = open_pack(target, vocab_hash=uci.vocabulary.vocab_hash)
+>>> pack.info.n_games, pack.info.n_tokens
+(2, 17)
+>>> uci.decode(pack.game(0))
+['<bos>', '<w1200>', '<b1300>', 'f2f3', 'e7e5', 'g2g4', 'd8h4', '<0-1>', '<eos>']
+
+One window a game: `y` is `x` one token later, and 0 (`<pad>`) is what a loss ignores:
+
+>>> dataset = PackedDataset(pack, block=6)
+>>> x, y = dataset[1]
+>>> uci.decode(x.tolist())
+['<bos>', '<w1800>', '<b1900>', 'e2e4', 'e7e5', 'g1f3']
+>>> uci.decode(y.tolist())
+['<w1800>', '<b1900>', 'e2e4', 'e7e5', 'g1f3', '<pad>']
+
+>>> for x, y in make_loader(dataset, batch_size=2, seed=7):
+...     print(tuple(x.shape), x.dtype, tuple(y.shape))
+(2, 6) torch.int64 (2, 6)
+>>> home.cleanup()
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rukh_loaders.datasets import PackedDataset
+    from rukh_loaders.formats.pack import open_pack
+    from rukh_loaders.loader import make_loader
+
+__all__ = ["PackedDataset", "make_loader", "open_pack"]
+
+_HOMES = {
+    "PackedDataset": "rukh_loaders.datasets",
+    "make_loader": "rukh_loaders.loader",
+    "open_pack": "rukh_loaders.formats.pack",
+}
+
+
+def __getattr__(name: str) -> Any:
+    # Imported when first asked for, so that those who want the formats alone do not wait for torch.
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})
