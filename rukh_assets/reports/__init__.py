@@ -1,0 +1,5 @@
+"""What is told about the packs and the tokenizers: tables, pictures, and games to test a port against.
+
+`statistics` makes the table of one month, `month` writes it with its picture and publishes that of the newest month,
+`pictures` draws, `fixture` encodes the games of `fixture_games.pgn`, which `strict_pgn` reads.
+"""
