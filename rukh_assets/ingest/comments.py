@@ -1,0 +1,42 @@
+"""Which kinds of comments a month has: a dump that starts to say something new shows it in the counts."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+MAX_KINDS = 100
+OTHER = "other"
+
+_COMMAND = re.compile(r"\[%(\w+)[^\]]*\]?")
+_DIGITS = re.compile(r"[0-9]+")
+_KIND_LENGTH = 40
+
+
+def comment_kinds(comment: str) -> Iterator[str]:
+    """Yield the kinds in one comment: `%clk` for each `[%clk ...]`, and the rest as a text, digits as `#`.
+
+    >>> list(comment_kinds(" [%eval 0.17] [%clk 0:01:00] White offers 1 draw "))
+    ['%eval', '%clk', 'White offers # draw']
+    """
+    for command in _COMMAND.finditer(comment):
+        yield "%" + command[1]
+    text = " ".join(_COMMAND.sub(" ", comment).split())
+    if text:
+        yield _DIGITS.sub("#", text)[:_KIND_LENGTH]
+
+
+class CommentCounts:
+    """How often each kind was seen: the first `MAX_KINDS` kinds by name, all later ones together as `other`."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+
+    def add(self, comments: Sequence[str]) -> None:
+        """Count the comments of one game."""
+        for comment in comments:
+            for kind in comment_kinds(comment):
+                self._counts[kind if kind in self._counts or len(self._counts) < MAX_KINDS else OTHER] += 1
+
+    def as_dict(self) -> dict[str, int]:
+        """Return kind to count, by kind."""
+        return dict(sorted(self._counts.items()))
