@@ -1,0 +1,15 @@
+"""The Dagster side of the project, and the only place (with `rukh_assets.definitions`) that imports Dagster.
+
+Belongs here: a decorator, one call of a plain function of `rukh_assets`, and what its page in the UI shows. Does not
+belong here: anything that reads a game or writes a token; that lies in `ingest`, `encode`, `packing` and `reports`,
+which know no Dagster.
+
+| module | holds |
+|---|---|
+| `partitions.py` | the months |
+| `resources.py` | `Lake` (where things lie), `GameSource` (where games come from), `BpeTraining` |
+| `games.py`, `tokenizers.py`, `schemes.py`, `reports.py` | the assets |
+| `checks.py` | the blocking checks |
+| `automation.py` | the job over the chain and its monthly schedule |
+| `metadata.py` | tables, pictures and progress for the pages and the log |
+"""

@@ -1,0 +1,81 @@
+"""The asset `games`: a raw month, converted, checked, filtered and counted."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import dagster as dg
+
+from rukh_assets.defs.metadata import OWNERS, column_schema, counts_table, progress_log
+from rukh_assets.defs.partitions import months
+from rukh_assets.defs.resources import GamesConfig, GameSource, Lake
+from rukh_assets.errors import SourceMissingError
+from rukh_assets.ingest.month import GAMES_SCHEMA, INGEST_VERSION, read_month, standing_month
+
+COLUMN_MEANINGS = {
+    "game_id": "first 8 bytes, little-endian, of sha256 of the game's Site",
+    "uci": "legal moves from the normal start, UCI, separated by one space",
+    "n_plies": "number of moves",
+    "white_elo": "Lichess Glicko-2 rating",
+    "black_elo": "Lichess Glicko-2 rating",
+    "result": "1-0, 0-1 or 1/2-1/2",
+    "time_control": "base+increment in seconds, - for correspondence",
+    "utc_date": "date of the game, UTC",
+    "eco": "opening code, ? where unknown",
+    "month": "month of the file that the game came from",
+}
+
+
+@dg.asset(
+    partitions_def=months,
+    group_name="games",
+    kinds={"python", "parquet"},
+    owners=OWNERS,
+    code_version=str(INGEST_VERSION),
+    output_required=False,
+    metadata=column_schema(GAMES_SCHEMA, COLUMN_MEANINGS),
+    description=(
+        "A month of games: read from Hugging Face parquet, a `.pgn.zst` dump, `.pgn`, games in this format, or the "
+        "sample; every move replayed by python-chess; rejects counted by reason. Launchpad: source, filters, force."
+    ),
+)
+def games(
+    context: dg.AssetExecutionContext, config: GamesConfig, lake: Lake, source: GameSource
+) -> Iterator[dg.MaterializeResult[Any]]:
+    """Materialise one month, or say why it is skipped."""
+    month = context.partition_key
+    folder = lake.games(month)
+    try:
+        raw = source.open(month)
+    except SourceMissingError as missing:
+        context.log.warning(f"games {month}: skipped, not published yet; nothing was materialised. {missing}")
+        context.log_event(
+            dg.AssetObservation(asset_key="games", partition=month, metadata={"outcome": f"not published: {missing}"})
+        )
+        return
+    filters, expect = source.kept(), config.expectation()
+    manifest = None if config.force else standing_month(month, raw, filters, folder, expect=expect)
+    work = "none: source, filters and code are what the standing month was made from"
+    if manifest is None:
+        work = "built"
+        progress = progress_log(context.log, f"games {month}", ["games read", "kept"])
+        manifest = read_month(month, raw, filters, folder, expect=expect, progress=progress)
+    context.log.info(f"games {month}: {work}; {manifest['counts']['kept']:,} kept of {manifest['counts']['read']:,}")
+    yield dg.MaterializeResult(
+        data_version=dg.DataVersion(manifest["files"]["games.parquet"]["sha256"]),
+        metadata=_metadata(manifest, work) | {"folder": dg.MetadataValue.path(folder)},
+    )
+
+
+def _metadata(manifest: dict[str, Any], work: str) -> dict[str, Any]:
+    counts = manifest["counts"]
+    return {
+        "work": work,
+        "dagster/partition_row_count": counts["kept"],
+        "games read": counts["read"],
+        "games kept": counts["kept"],
+        "rejected": counts_table("reason", "games", counts["rejected"]),
+        "comments": counts_table("kind", "comments", counts["comments"]),
+        "undecodable bytes": counts["undecodable_bytes"],
+        "raw files": dg.MetadataValue.json(manifest["source"]),
+        "filters": dg.MetadataValue.json(manifest["filters"]),
+    }

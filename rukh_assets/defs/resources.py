@@ -1,0 +1,170 @@
+"""What a user can set: where things lie, where games come from and which are kept, what BPE is trained on.
+
+Each default is read from the environment when the code location loads, so the Launchpad shows the value that a run
+will use; a value typed there wins.
+"""
+
+import os
+from pathlib import Path
+
+import dagster as dg
+from pydantic import Field
+
+from rukh_assets.encode import Encoder, make_encoder
+from rukh_assets.ingest.filters import Filters
+from rukh_assets.ingest.find import find_files
+from rukh_assets.ingest.sources import SAMPLE, Expectation, Source, open_source
+from rukh_assets.training import BPE_FILE
+
+_PROJECT = Path(__file__).resolve().parents[2]
+
+
+def default_home() -> str:
+    """`RUKH_HOME`, else the project's folder, else (where the package is installed elsewhere) the working folder."""
+    project = _PROJECT if (_PROJECT / "pyproject.toml").is_file() else Path.cwd()
+    return os.environ.get("RUKH_HOME") or str(project)
+
+
+class Lake(dg.ConfigurableResource):  # type: ignore[type-arg]
+    """Where everything lies: one folder, the paths in it fixed by the formats page."""
+
+    home: str = Field(
+        default=default_home(),
+        description="Folder that holds data/ and artifacts/. Environment: RUKH_HOME. Default: the project's folder.",
+    )
+
+    @property
+    def root(self) -> Path:
+        """The folder itself, absolute."""
+        return Path(self.home).expanduser().resolve()
+
+    @property
+    def all_games(self) -> Path:
+        """The folder over every month's games."""
+        return self.root / "data" / "games"
+
+    def games(self, month: str) -> Path:
+        """Folder of a month's games.parquet, manifest.json and rejects.jsonl."""
+        return self.all_games / f"year={month[:4]}" / f"month={month[5:]}"
+
+    def games_file(self, month: str) -> Path:
+        """A month's games.parquet."""
+        return self.games(month) / "games.parquet"
+
+    def months_with_games(self) -> list[str]:
+        """Months whose games stand whole in this lake, in order."""
+        found = self.all_games.glob("year=[0-9][0-9][0-9][0-9]/month=[0-9][0-9]/manifest.json")
+        return sorted(f"{path.parts[-3][5:]}-{path.parts[-2][6:]}" for path in found)
+
+    def shards(self, scheme: str, month: str) -> Path:
+        """Folder of a month's shards in one scheme."""
+        return self.root / "data" / "shards" / scheme / month
+
+    def pack(self, scheme: str, month: str) -> Path:
+        """Folder of a month's pack in one scheme."""
+        return self.root / "data" / "packs" / scheme / month
+
+    def report(self, month: str) -> Path:
+        """Folder of a month's statistics."""
+        return self.reports / month
+
+    @property
+    def reports(self) -> Path:
+        """The folder over every month's statistics."""
+        return self.root / "data" / "reports"
+
+    @property
+    def vocab(self) -> Path:
+        """The uci vocabulary's file."""
+        return self.root / "artifacts" / "tokenizer" / "vocab.json"
+
+    @property
+    def bpe(self) -> Path:
+        """Folder of the trained BPE tokenizer."""
+        return self.root / "artifacts" / "tokenizer" / "bpe"
+
+    @property
+    def bpe_file(self) -> Path:
+        """The trained BPE tokenizer itself."""
+        return self.bpe / BPE_FILE
+
+    def encoder(self, scheme: str) -> Encoder:
+        """The encoder of a scheme; bpe takes the tokenizer that stands in the lake."""
+        return make_encoder(scheme, self.bpe_file if scheme == "bpe" else None)
+
+    @property
+    def fixtures(self) -> Path:
+        """Folder of the parity fixture."""
+        return self.root / "artifacts" / "tokenizer" / "fixtures"
+
+    @property
+    def published_statistics(self) -> Path:
+        """The published table of statistics."""
+        return self.root / "artifacts" / "web" / "tokenizer-stats.json"
+
+
+class FilterSettings(dg.Config, Filters):
+    """Which games are kept; a month's manifest counts what each filter rejected."""
+
+    # Dagster's config knows lists, not the tuple that the frozen filters hold.
+    terminations: list[str] | None = Field(default=["Normal", "Time forfeit"])  # type: ignore[assignment]
+
+
+class GameSource(dg.ConfigurableResource):  # type: ignore[type-arg]
+    """Where a month's games come from, and which of them are kept."""
+
+    source: str = Field(
+        default=os.environ.get("RUKH_SOURCE") or "sample",
+        description=(
+            "`sample`, or a path pattern with {year} and {month} that ends in .parquet (Hugging Face layout, or games "
+            "in this project's own format), .pgn.zst or .pgn; a glob may match several files. Environment: RUKH_SOURCE."
+        ),
+    )
+    sample_games: int = Field(default=2000, ge=1, description="Games of a sample month that the default filters keep.")
+    sample_seed: int = Field(default=0, ge=0, description="Seed of the sample months.")
+    filters: FilterSettings = Field(default_factory=FilterSettings, description="Which games are kept.")
+
+    def open(self, month: str) -> Source:
+        """The month's raw games; every file is hashed here."""
+        return open_source(self.source, month, sample_games=self.sample_games, seed=self.sample_seed)
+
+    def find(self, month: str) -> None:
+        """Raise `SourceMissingError` when the month is not published yet; nothing is read."""
+        if self.source != SAMPLE:
+            find_files(self.source, month)
+
+    def kept(self) -> Filters:
+        """The filters as the ingest takes them."""
+        return Filters(**self.filters.model_dump())
+
+
+class MonthConfig(dg.Config):
+    """What a single run of a monthly asset may be told."""
+
+    force: bool = Field(default=False, description="Build again although nothing that the month is made from changed.")
+
+
+class GamesConfig(MonthConfig):
+    """`MonthConfig`, and what the raw files are expected to be: a mismatch fails the month before it is published."""
+
+    expected_sha256: str | None = Field(default=None, description="sha256 of the month's only raw file, 64 hex digits.")
+    expected_bytes: int | None = Field(default=None, description="Bytes of all raw files of the month together.")
+    expected_games: int | None = Field(default=None, description="Games read from all raw files, rejected ones too.")
+
+    def expectation(self) -> Expectation:
+        """The same as the ingest takes it."""
+        return Expectation(sha256=self.expected_sha256, bytes=self.expected_bytes, games=self.expected_games)
+
+
+class BpeTraining(dg.Config):
+    """How the BPE tokenizer is trained, once; a standing tokenizer is kept until `retrain` asks for another."""
+
+    training_month: str | None = Field(
+        default=os.environ.get("RUKH_BPE_MONTH") or None,
+        description="Month whose games train it; unset: the earliest month with games. Environment: RUKH_BPE_MONTH.",
+    )
+    training_games: int = Field(default=200_000, ge=1, description="The first so many games of that month.")
+    vocab_size: int = Field(default=4096, ge=27, le=65_536, description="Entries, 8 specials and 19 letters included.")
+    retrain: bool = Field(
+        default=False, description="Replace the standing tokenizer; every bpe pack made with it becomes stale."
+    )

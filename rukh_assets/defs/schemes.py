@@ -1,0 +1,100 @@
+"""The assets `<scheme>/shards` and `<scheme>/pack`, the same two for each of the three schemes."""
+
+from typing import Any
+
+import dagster as dg
+
+from rukh_assets.defs.metadata import OWNERS, picture, progress_log
+from rukh_assets.defs.partitions import months
+from rukh_assets.defs.resources import Lake, MonthConfig
+from rukh_assets.encode import SCHEMES
+from rukh_assets.packing import PACKING_VERSION, pack_shards, standing_pack, standing_shards, write_shards
+from rukh_assets.reports.pictures import lengths_histogram, sparkline_svg
+from rukh_loaders.formats import digest, open_pack, read_manifest
+
+SHARDS_NOTE = {
+    "uci": "bos, White's Elo, Black's Elo, one id a move, result, eos",
+    "san": "bos, one id a character of the numbered SAN movetext and the result, eos",
+    "bpe": "bos, the BPE ids of the moves joined without spaces, result, eos",
+}
+
+
+def shards_of(scheme: str) -> dg.AssetsDefinition:
+    """The asset `<scheme>/shards`."""
+
+    @dg.asset(
+        key=dg.AssetKey([scheme, "shards"]),
+        deps=["games", *([dg.AssetKey(["bpe", "tokenizer"])] if scheme == "bpe" else [])],
+        partitions_def=months,
+        group_name=scheme,
+        kinds={"python", "numpy"},
+        owners=OWNERS,
+        code_version=str(PACKING_VERSION),
+        description=f"The month's games as ids, one shard a row group. A game: {SHARDS_NOTE[scheme]}.",
+    )
+    def shards(context: dg.AssetExecutionContext, config: MonthConfig, lake: Lake) -> dg.MaterializeResult[Any]:
+        month = context.partition_key
+        encoder, source, folder = lake.encoder(scheme), lake.games_file(month), lake.shards(scheme, month)
+        manifest = None if config.force else standing_shards(source, encoder, folder)
+        work = "none: games, vocabulary and code are what the standing shards were made from"
+        if manifest is None:
+            work = "built"
+            progress = progress_log(context.log, f"{scheme}/shards {month}", ["games"])
+            manifest = write_shards(source, encoder, folder, progress=progress)
+        context.log.info(f"{scheme}/shards {month}: {work}; {manifest['n_games']:,} games")
+        return dg.MaterializeResult(
+            data_version=dg.DataVersion(manifest["data_version"]),
+            metadata={
+                "work": work,
+                "games": manifest["n_games"],
+                "tokens": manifest["n_tokens"],
+                "shards": len(manifest["shards"]),
+                "vocab_hash": manifest["vocab_hash"],
+                "folder": dg.MetadataValue.path(folder),
+            },
+        )
+
+    return shards
+
+
+def pack_of(scheme: str) -> dg.AssetsDefinition:
+    """The asset `<scheme>/pack`."""
+
+    @dg.asset(
+        key=dg.AssetKey([scheme, "pack"]),
+        deps=["games", dg.AssetKey([scheme, "shards"])],
+        partitions_def=months,
+        group_name=scheme,
+        kinds={"python", "numpy"},
+        owners=OWNERS,
+        code_version=str(PACKING_VERSION),
+        description="The month's shards as one memory map, with one row a game of columns to choose games by.",
+    )
+    def pack(context: dg.AssetExecutionContext, config: MonthConfig, lake: Lake) -> dg.MaterializeResult[Any]:
+        month = context.partition_key
+        shards, source, folder = lake.shards(scheme, month), lake.games_file(month), lake.pack(scheme, month)
+        work = "none: shards and code are what the standing pack was made from"
+        if config.force or standing_pack(shards, source, folder) is None:
+            work = "built"
+            pack_shards(shards, source, folder)
+        opened = open_pack(folder)
+        manifest = read_manifest(folder)
+        context.log.info(f"{scheme}/pack {month}: {work}; {opened.info.n_tokens:,} tokens")
+        return dg.MaterializeResult(
+            data_version=dg.DataVersion(digest(manifest["files"])),
+            metadata={
+                "work": work,
+                "games": opened.info.n_games,
+                "tokens": opened.info.n_tokens,
+                "tokens a game": round(opened.info.n_tokens / opened.info.n_games, 2),
+                "lengths": picture(sparkline_svg(lengths_histogram(opened)), "tokens a game"),
+                "vocab_hash": opened.info.vocab_hash,
+                "open it": f"rukh_loaders.open_pack({str(folder)!r})",
+                "folder": dg.MetadataValue.path(folder),
+            },
+        )
+
+    return pack
+
+
+scheme_assets = [build(scheme) for scheme in SCHEMES for build in (shards_of, pack_of)]

@@ -1,0 +1,79 @@
+"""The assets `vocab` and `bpe/tokenizer`: what ids mean."""
+
+from typing import Any
+
+import dagster as dg
+
+from rukh_assets.defs.metadata import OWNERS, progress_log
+from rukh_assets.defs.resources import BpeTraining, GameSource, Lake
+from rukh_assets.training import KEPT, TRAINING_VERSION, publish_vocab, tokenizer_of_month
+
+
+@dg.asset(
+    group_name="tokenizers",
+    kinds={"python", "json"},
+    owners=OWNERS,
+    code_version="1",
+    description="The uci vocabulary, `artifacts/tokenizer/vocab.json`: a fixed enumeration of 2,030 tokens.",
+)
+def vocab(context: dg.AssetExecutionContext, lake: Lake) -> dg.MaterializeResult[Any]:
+    """Write the vocabulary where it is not there already."""
+    vocabulary, written = publish_vocab(lake.vocab)
+    work = "built" if written else "none: the file holds these bytes"
+    context.log.info(f"vocab: {work}")
+    return dg.MaterializeResult(
+        data_version=dg.DataVersion(vocabulary.vocab_hash),
+        metadata={
+            "work": work,
+            "tokens": vocabulary.vocab_size,
+            "vocab_hash": vocabulary.vocab_hash,
+            "file": dg.MetadataValue.path(lake.vocab),
+        },
+    )
+
+
+@dg.asset(
+    key=dg.AssetKey(["bpe", "tokenizer"]),
+    deps=["games"],
+    group_name="tokenizers",
+    kinds={"python", "tokenizers", "json"},
+    owners=OWNERS,
+    code_version=str(TRAINING_VERSION),
+    description=(
+        "The BPE tokenizer, trained once on the games of one month and then kept: packs of all months share it. "
+        "`retrain: true` in the Launchpad replaces it, and every bpe pack becomes stale."
+    ),
+)
+def bpe_tokenizer(
+    context: dg.AssetExecutionContext, config: BpeTraining, lake: Lake, source: GameSource
+) -> dg.MaterializeResult[Any]:
+    """Train where no tokenizer stands or `retrain` is set; otherwise keep the standing one and say so."""
+    manifest, work = tokenizer_of_month(
+        lake.bpe,
+        {month: lake.games(month) for month in lake.months_with_games()},
+        sample=source.source == "sample",
+        training_month=config.training_month,
+        training_games=config.training_games,
+        vocab_size=config.vocab_size,
+        retrain=config.retrain,
+        progress=progress_log(context.log, "bpe/tokenizer", ["games read"]),
+    )
+    tell = context.log.info if work in ("built", KEPT) else context.log.warning
+    tell(f"bpe/tokenizer: {work}")
+    return dg.MaterializeResult(
+        data_version=dg.DataVersion(manifest["vocab_hash"]),
+        metadata={
+            "work": work,
+            "tokens": manifest["vocab_size"],
+            "training month": manifest["settings"]["month"],
+            "training games": manifest["training"]["games"],
+            "vocab_hash": manifest["vocab_hash"],
+            "longest tokens": dg.MetadataValue.md(_tokens_table(manifest["longest_tokens"])),
+            "folder": dg.MetadataValue.path(lake.bpe),
+        },
+    )
+
+
+def _tokens_table(tokens: list[dict[str, Any]]) -> str:
+    rows = [f"| `{token['token']}` | {token['id']} | {token['moves']} |" for token in tokens]
+    return "\n".join(["| token | id | moves |", "|---|---:|---:|", *rows])

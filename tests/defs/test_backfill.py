@@ -1,0 +1,90 @@
+"""A running Dagster: backfills from the UI's button and the command line, and one failing month among good ones."""
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from browser import open_page
+from dagster_server import BIN, RunningDagster, running_dagster, wait_for
+from lakes import lake_tree, run_month, write_pgn
+
+MONTHS = ["2025-01", "2025-02", "2025-03"]
+DAMAGED = "2025-04"
+CHAIN = [
+    *("games", "vocab", "bpe/tokenizer", "tokenizer_stats", "parity_fixture"),
+    *(f"{scheme}/{kind}" for scheme in ("uci", "san", "bpe") for kind in ("shards", "pack")),
+]
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Three raw months, and a fourth whose dump is damaged."""
+    raw = tmp_path_factory.mktemp("raw")
+    for month in MONTHS:
+        write_pgn(raw / f"{month}.pgn", month, games=60)
+    (raw / f"{DAMAGED}.pgn").write_text('[Event "x"]\n[Result "*"]\n\n*\n')
+    return str(raw / "{year}-{month}.pgn")
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("server")
+
+
+@pytest.fixture(scope="module")
+def dagster(project: Path, home: Path, source: str) -> Iterator[RunningDagster]:
+    with running_dagster(project, home, RUKH_SOURCE=source, RUKH_BPE_MONTH=MONTHS[0]) as running:
+        yield running
+
+
+def ended_runs(dagster: RunningDagster, backfill: str, count: int) -> dict[str, str] | None:
+    """Month -> status of the backfill's runs, once all have ended; runs without a month count as ''."""
+    runs = {}
+    for run in dagster.runs():
+        tags = {tag["key"]: tag["value"] for tag in run["tags"]}
+        if tags.get("dagster/backfill") == backfill:
+            runs[tags.get("dagster/partition", "")] = run["status"]
+    return runs if len(runs) == count and set(runs.values()) <= {"SUCCESS", "FAILURE", "CANCELED"} else None
+
+
+def backfilled(dagster: RunningDagster, backfill: str) -> str:
+    return str(wait_for(f"the end of backfill {backfill}", lambda: dagster.backfill_ended(backfill), seconds=300))
+
+
+def test_three_months_backfilled_from_the_ui_equal_the_same_made_one_by_one(
+    dagster: RunningDagster, home: Path, source: str, tmp_path: Path
+) -> None:
+    assert backfilled(dagster, dagster.backfill(CHAIN, MONTHS)) == "COMPLETED_SUCCESS"
+    for month in MONTHS:
+        run_month(month, tmp_path, source=source, vocab_size=4096)
+    one_by_one = lake_tree(tmp_path)
+    assert len(one_by_one) > 100
+    assert lake_tree(home) == one_by_one
+
+
+def test_a_backfill_from_the_command_line_stops_at_no_failing_month_and_repeats_no_work(
+    dagster: RunningDagster, home: Path, project: Path
+) -> None:
+    before = lake_tree(home)
+    command = [BIN / "dagster", "job", "backfill", "-w", "workspace.yaml", "-j", "month", "--noprompt"]
+    command += ["--from", MONTHS[0], "--to", DAMAGED]
+    launched = subprocess.run(command, cwd=project, env=dagster.environment, capture_output=True, text=True, check=True)
+    found = re.search(r"Launched backfill job `(\w+)`", launched.stdout)
+    assert found, launched.stdout
+    runs = wait_for("four runs", lambda: ended_runs(dagster, found[1], 4), seconds=240)
+    assert runs == dict.fromkeys(MONTHS, "SUCCESS") | {DAMAGED: "FAILURE"}
+    assert lake_tree(home) == before
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="headless Chromium is not on this machine")
+def test_the_graph_and_the_page_of_games_open_in_a_browser(dagster: RunningDagster, tmp_path: Path) -> None:
+    graph = open_page(f"{dagster.url}/asset-groups", tmp_path / "graph.png")
+    for group in ("games", "uci", "san", "bpe", "tokenizers", "reports"):
+        assert group in graph
+    page = open_page(f"{dagster.url}/assets/games?view=partitions&partition=2025-01", tmp_path / "games.png")
+    assert "2025-01" in page
+    assert "rejected" in page
+    assert "games kept" in page
