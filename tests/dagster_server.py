@@ -69,6 +69,34 @@ class RunningDagster:
         assert "errors" not in result, result["errors"]
         return dict(result["data"])
 
+    def materialise(self, assets: list[str], month: str, resources: dict[str, Any]) -> str:
+        """Start the run that the UI's Launchpad starts for one month; returns its id."""
+        keys = [{"path": key.split("/")} for key in assets]
+        launched = self.query(
+            """mutation($p: ExecutionParams!) { launchPipelineExecution(executionParams: $p) { __typename
+            ... on LaunchRunSuccess { run { runId } } ... on PythonError { message }
+            ... on RunConfigValidationInvalid { errors { message } } } }""",
+            p={
+                "selector": {
+                    "repositoryName": "__repository__",
+                    "repositoryLocationName": "rukh",
+                    "jobName": "__ASSET_JOB",
+                    "assetSelection": keys,
+                    "assetCheckSelection": [],
+                },
+                "runConfigData": {"resources": {name: {"config": config} for name, config in resources.items()}},
+                "executionMetadata": {"tags": [{"key": "dagster/partition", "value": month}]},
+            },
+        )["launchPipelineExecution"]
+        assert launched["__typename"] == "LaunchRunSuccess", launched
+        return str(launched["run"]["runId"])
+
+    def run_ended(self, run_id: str) -> str | None:
+        status = self.query("query($id: ID!) { runOrError(runId: $id) { ... on Run { status } } }", id=run_id)[
+            "runOrError"
+        ]["status"]
+        return str(status) if status in {"SUCCESS", "FAILURE", "CANCELED"} else None
+
     def backfill(self, assets: list[str], months: list[str]) -> str:
         """Start the backfill that the UI's button starts; returns its id."""
         launched = self.query(

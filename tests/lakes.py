@@ -13,6 +13,12 @@ from rukh_assets.defs.resources import Lake
 from rukh_assets.ingest.sample import sample_batches
 
 GAMES = 120
+HEAD_FORMS = {
+    "hf": "hf/data/year={year}/month={month}/*.parquet",
+    "pgn": "lichess-{year}-{month}-head.pgn",
+    "zst": "lichess-{year}-{month}-head.pgn.zst",
+}
+"""The real head of a month under the shared data, as source settings, by form."""
 
 
 def resource_config(home: Path, *, source: str = "sample", **settings: Any) -> dict[str, Any]:

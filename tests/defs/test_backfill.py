@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from browser import open_page
 from dagster_server import BIN, RunningDagster, running_dagster, wait_for
-from lakes import lake_tree, run_month, write_pgn
+from lakes import HEAD_FORMS, lake, lake_tree, run_month, write_pgn
 
 MONTHS = ["2025-01", "2025-02", "2025-03"]
 DAMAGED = "2025-04"
@@ -79,8 +79,28 @@ def test_a_backfill_from_the_command_line_stops_at_no_failing_month_and_repeats_
     assert lake_tree(home) == before
 
 
+def test_the_real_head_runs_through_the_launchpad_in_all_three_forms_to_the_same_games(
+    dagster: RunningDagster, shared_data: Path, tmp_path: Path
+) -> None:
+    runs = {
+        form: dagster.materialise(
+            ["games"],
+            "2021-10",
+            {"lake": {"home": str(tmp_path / form)}, "source": {"source": str(shared_data / pattern)}},
+        )
+        for form, pattern in HEAD_FORMS.items()
+    }
+    for form, run in runs.items():
+        assert wait_for(f"the run of {form}", lambda run=run: dagster.run_ended(run), seconds=120) == "SUCCESS"
+    files = [lake(tmp_path / form).games_file("2021-10").read_bytes() for form in HEAD_FORMS]
+    assert len(files[0]) > 10_000
+    assert files[0] == files[1] == files[2]
+
+
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="headless Chromium is not on this machine")
 def test_the_graph_and_the_page_of_games_open_in_a_browser(dagster: RunningDagster, tmp_path: Path) -> None:
+    run = dagster.materialise(["games"], MONTHS[0], {})
+    assert wait_for("the run", lambda: dagster.run_ended(run), seconds=120) == "SUCCESS"
     graph = open_page(f"{dagster.url}/asset-groups", tmp_path / "graph.png")
     for group in ("games", "uci", "san", "bpe", "tokenizers", "reports"):
         assert group in graph

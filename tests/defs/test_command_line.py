@@ -7,15 +7,9 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from lakes import lake
+from lakes import HEAD_FORMS, lake
 
 from rukh_loaders.formats.manifest import read_manifest
-
-FORMS = {
-    "hf": "hf/data/year={year}/month={month}/*.parquet",
-    "pgn": "lichess-{year}-{month}-head.pgn",
-    "zst": "lichess-{year}-{month}-head.pgn.zst",
-}
 
 
 def launch(project: Path, home: Path, source: str, *what: str) -> subprocess.CompletedProcess[str]:
@@ -29,7 +23,7 @@ def test_the_real_head_gives_the_same_games_id_by_id_from_all_three_forms(
     project: Path, shared_data: Path, tmp_path: Path
 ) -> None:
     files = {}
-    for form, pattern in FORMS.items():
+    for form, pattern in HEAD_FORMS.items():
         home = tmp_path / form
         ran = launch(project, home, str(shared_data / pattern), "--assets", "games", "--partition", "2021-10")
         assert ran.returncode == 0, ran.stdout + ran.stderr
