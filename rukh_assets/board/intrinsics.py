@@ -1,0 +1,46 @@
+"""What numba has no words for: the first and the last square of a bitboard, and an array's memory."""
+
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from rukh_assets.board.kernel import Numbers
+
+_ZERO_HAS_NO_ANSWER = ir.Constant(ir.IntType(1), 1)
+
+
+def _count_trailing_zeros(typing_context: Any, bitboard: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], _ZERO_HAS_NO_ANSWER)
+
+    return types.int64(types.int64), generate
+
+
+def _index_of_highest_one(typing_context: Any, bitboard: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.xor(builder.ctlz(arguments[0], _ZERO_HAS_NO_ANSWER), ir.Constant(ir.IntType(64), 63))
+
+    return types.int64(types.int64), generate
+
+
+def _data_of_array(typing_context: Any, array: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return context.make_array(signature.args[0])(context, builder, arguments[0]).data
+
+    return types.CPointer(array.dtype)(array), generate
+
+
+lowest_square: Callable[[int], int] = intrinsic(_count_trailing_zeros)
+"""The lowest square of a bitboard; an empty one has no answer. Oracle: `chess.lsb`."""
+
+highest_square: Callable[[int], int] = intrinsic(_index_of_highest_one)
+"""The highest square of a bitboard; an empty one has no answer. Oracle: `chess.msb`."""
+
+memory: Callable[[Numbers], Numbers] = intrinsic(_data_of_array)
+"""An array as a bare pointer, for arrays that are arguments of a kernel and so outlive it.
+
+A rule that takes an array counts its references and looks for negative indices, which costs as much as the rule.
+"""

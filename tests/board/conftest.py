@@ -1,0 +1,7 @@
+import pytest
+from board_games import FreshRandom
+
+
+@pytest.fixture
+def source() -> FreshRandom:
+    return FreshRandom()
