@@ -12,6 +12,7 @@ help:  ## list the commands
 	@echo "Installing into .venv (about a minute, once)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[train,assets,ui,dev]'
+	@mkdir -p data/dagster && cp dagster.yaml data/dagster/dagster.yaml
 	@touch $@
 
 demo: .venv/.installed  ## two sample months through Dagster, then batches and a tiny model

@@ -1,7 +1,5 @@
 """Every error that this package raises on purpose, one class a reason, under `RukhAssetsError`."""
 
-from collections.abc import Sequence
-
 
 class RukhAssetsError(Exception):
     """Base of the errors of `rukh_assets`; the text names file, game id and ply, what was got and what is allowed."""
@@ -119,17 +117,6 @@ class CheckFailedError(RukhAssetsError):
     """Counts or hashes of what stands in a lake that have to agree and do not."""
 
 
-class TrainingGamesError(RukhAssetsError):
-    """No games to train the BPE tokenizer on."""
-
-    def __init__(self, month: str | None, months: Sequence[str]) -> None:
-        wanted = f"the games of {month}" if month else "games"
-        super().__init__(
-            f"bpe/tokenizer trains on {wanted}, which are not in the lake; materialise `games` of that month, or set "
-            f"RUKH_BPE_MONTH (or `training_month`) to one of: {', '.join(months) or 'none yet'}"
-        )
-
-
 class SampleError(RukhAssetsError, ValueError):
     """Settings of a sample month outside their bounds."""
 
@@ -144,3 +131,7 @@ class FixtureGameError(RukhAssetsError):
 
 class FixtureMismatchError(RukhAssetsError):
     """A fixture that is not what the tokenizers give; the text names game, field and both values."""
+
+
+class TrainingGamesError(RukhAssetsError):
+    """The games that the BPE tokenizer is to be trained on cannot be had."""

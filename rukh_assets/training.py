@@ -5,17 +5,15 @@ standing one is kept, whatever became of the games or settings it was trained wi
 The one exception says so aloud: a tokenizer of sample games gives way as soon as months come from a real source.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
-
-from rukh_assets.errors import TrainingGamesError
-from rukh_assets.ingest.month import open_games
+from rukh_assets.ingest.month import GAMES_FILE
+from rukh_assets.packing.games_file import GamesFile, open_games_file
 from rukh_loaders.formats import publish_file, publish_folder
-from rukh_loaders.formats.manifest import check_files, describe_files, digest, read_manifest, write_manifest
+from rukh_loaders.formats.manifest import describe_files, digest, read_manifest, verify_files, write_manifest
 from rukh_loaders.formats.publish import exclusive
 from rukh_loaders.tokenizers import UciTokenizer, Vocabulary
 from rukh_loaders.tokenizers.bpe import bpe_vocabulary, longest_tokens, save_bpe, train_bpe
@@ -37,7 +35,9 @@ def publish_vocab(path: Path) -> tuple[Vocabulary, bool]:
 
 def tokenizer_of_month(
     folder: Path,
-    games_folders: Mapping[str, Path],
+    games_folder: Callable[[str], Path],
+    make_games: Callable[[str], None],
+    default_month: Callable[[], str],
     *,
     sample: bool,
     training_month: str | None,
@@ -50,9 +50,12 @@ def tokenizer_of_month(
 
     Args:
         folder: receives `bpe.json` (the bytes of the tokenizer's `to_str()`) and `manifest.json`, whole.
-        games_folders: month -> folder of its games, for every month that has games.
-        sample: whether months are sample games now; only months made the same way can train.
-        training_month: None means the earliest month that can train, or the month of the standing tokenizer.
+        games_folder: gives the folder of a month's games, whether they stand or not.
+        make_games: makes the games of a month where they do not stand; called only when there is something to train,
+            so that the tokenizer does not depend on the order in which months are made.
+        default_month: gives the training month where neither `training_month` nor a standing tokenizer does.
+        sample: whether months are sample games now.
+        training_month: `YYYY-MM`, or None.
         training_games: the first so many games of that month.
         vocab_size: entries wanted, the eight specials included.
         retrain: replace a standing tokenizer.
@@ -62,51 +65,43 @@ def tokenizer_of_month(
         The manifest, and one sentence that says what was done and why.
 
     Raises:
-        TrainingGamesError: the training month has no games; names the months that have.
+        ManifestError: the standing tokenizer is not the one that its manifest lists.
+        GamesChangedError: the games are not those that their manifest lists.
     """
     with exclusive(folder):
         standing = _standing(folder)
         gives_way = standing is not None and standing["training"]["sample"] and not sample
-        if standing and not retrain and not gives_way:
-            month = training_month or standing["settings"]["month"]
-            settings = {"month": month, "games": training_games, "vocab_size": vocab_size}
-            return standing, _why_kept(standing, settings, games_folders)
-        months = [month for month in sorted(games_folders) if _is_sample(games_folders[month]) == sample]
-        month = training_month or next(iter(months), None)
-        if month is None or month not in months:
-            raise TrainingGamesError(month, months)
+        if standing and not gives_way:
+            training_month = training_month or standing["settings"]["month"]
+        month = training_month or default_month()
         settings = {"month": month, "games": training_games, "vocab_size": vocab_size}
-        manifest = _train(folder, settings, games_folders[month], sample, progress)
+        if standing and not retrain and not gives_way:
+            return standing, _why_kept(standing, settings, games_folder(month))
+        make_games(month)
+        manifest = _train(folder, settings, games_folder(month), sample, progress)
         replaced = "; the one of sample games was replaced, bpe packs made with it are stale" if gives_way else ""
         return manifest, f"built{replaced}"
-
-
-def _is_sample(games_folder: Path) -> bool:
-    return bool(read_manifest(games_folder)["source"]["form"] == "sample")
 
 
 def _standing(folder: Path) -> dict[str, Any] | None:
     if not folder.is_dir():
         return None
     manifest = read_manifest(folder)
-    check_files(folder, manifest)
+    verify_files(folder, manifest)
     return manifest
 
 
-def _why_kept(standing: dict[str, Any], settings: dict[str, Any], games_folders: Mapping[str, Path]) -> str:
-    month = settings["month"]
+def _why_kept(standing: dict[str, Any], settings: dict[str, Any], games_folder: Path) -> str:
     changed = [
         f"{name} was {standing['settings'][name]!r} and is now {settings[name]!r}"
         for name in settings
         if settings[name] != standing["settings"][name]
     ]
-    if not changed and month in games_folders:
-        sha256 = read_manifest(games_folders[month])["files"]["games.parquet"]["sha256"]
+    if not changed and games_folder.is_dir():
+        sha256 = read_manifest(games_folder)["files"][GAMES_FILE]["sha256"]
         if sha256 != standing["training"]["games_sha256"]:
-            changed = [f"the games of {month} are other ones than it was trained on"]
-    if changed:
-        return f"{KEPT}, but {'; '.join(changed)}; set `retrain: true` to replace it"
-    return KEPT
+            changed = [f"the games of {settings['month']} are other ones than it was trained on"]
+    return f"{KEPT}, but {'; '.join(changed)}; set `retrain: true` to replace it" if changed else KEPT
 
 
 def _train(
@@ -116,11 +111,11 @@ def _train(
     sample: bool,
     progress: Callable[[int], None] | None,
 ) -> dict[str, Any]:
-    games_manifest, games_file = open_games(games_folder)
-    games = min(settings["games"], games_manifest["counts"]["kept"])
-    tokenizer = train_bpe(_uci_of(games_file, games, progress), vocab_size=settings["vocab_size"])
+    with open_games_file(games_folder / GAMES_FILE) as games_file:
+        games, games_sha256 = min(settings["games"], games_file.n_games), games_file.record["sha256"]
+        moves = _uci_of(games_file, games, progress)
+        tokenizer = train_bpe(moves, vocab_size=settings["vocab_size"], max_games=games)
     vocabulary = bpe_vocabulary(tokenizer)
-    games_sha256 = games_manifest["files"]["games.parquet"]["sha256"]
     manifest = {
         "format_version": 1,
         "code_version": TRAINING_VERSION,
@@ -140,11 +135,11 @@ def _train(
     return manifest
 
 
-def _uci_of(games_file: pq.ParquetFile, count: int, progress: Callable[[int], None] | None) -> Iterator[str]:
+def _uci_of(games_file: GamesFile, count: int, progress: Callable[[int], None] | None) -> Iterator[str]:
     """The `uci` column's first `count` games, one row group at a time."""
     read = 0
-    for batch in games_file.iter_batches(batch_size=10_000, columns=["uci"]):
-        games = batch.column(0).to_pylist()[: count - read]
+    for table in games_file.row_groups(["uci"]):
+        games = table["uci"][: count - read].to_pylist()
         yield from games
         read += len(games)
         if progress:

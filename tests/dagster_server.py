@@ -57,7 +57,8 @@ class RunningDagster:
 
     def is_up(self) -> bool:
         try:
-            return bool(self.query("{ workspaceOrError { ... on Workspace { locationEntries { name loadStatus } } } }"))
+            answer = self.query("{ workspaceOrError { ... on Workspace { locationEntries { loadStatus } } } }")
+            return [entry["loadStatus"] for entry in answer["workspaceOrError"]["locationEntries"]] == ["LOADED"]
         except (urllib.error.URLError, ConnectionError, TimeoutError):
             return False
 

@@ -34,6 +34,7 @@ def run_month(
     ops: dict[str, Any] | None = None,
     check: bool = True,
     vocab_size: int = 300,
+    instance: dg.DagsterInstance | None = None,
     **settings: Any,
 ) -> dg.ExecuteInProcessResult:
     """The job over the chain for one month (or some of its assets), in process, without DAGSTER_HOME."""
@@ -42,6 +43,7 @@ def run_month(
         bpe = {}
     return defs.resolve_job_def("month").execute_in_process(
         partition_key=month,
+        instance=instance,
         asset_selection=[dg.AssetKey.from_user_string(key) for key in select] if select else None,
         run_config={
             "resources": resource_config(home, **settings),

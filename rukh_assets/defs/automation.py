@@ -28,7 +28,7 @@ def monthly_schedule(
 ) -> dg.RunRequest | dg.SkipReason:
     """Request the latest complete month, unless it stands already or is not published yet."""
     month = latest_complete_month(context.scheduled_execution_time)
-    if (lake.report(month) / MANIFEST).exists():
+    if (lake.report(month) / MANIFEST).exists() and lake.has_games(month, sample=source.is_sample):
         return dg.SkipReason(f"{month} stands: the last asset of its chain is in {lake.report(month)}")
     if context.instance_ref and (run := _running(context.instance, month)):
         return dg.SkipReason(f"run {run} is at work on {month}")

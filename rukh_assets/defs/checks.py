@@ -17,7 +17,7 @@ from rukh_assets.ingest.month import open_games
 from rukh_assets.reports.fixture import verify_fixture
 from rukh_loaders.errors import RukhLoadersError
 from rukh_loaders.formats import open_pack
-from rukh_loaders.formats.manifest import read_manifest
+from rukh_loaders.formats.manifest import read_manifest, verify_files
 
 MonthCheck = Callable[[Lake, str], dict[str, Any]]
 
@@ -34,8 +34,9 @@ def agree(what: str, **values: object) -> dict[str, Any]:
 
 
 def games_exist(lake: Lake, month: str) -> dict[str, Any]:
-    """A month has games."""
-    _, file = open_games(lake.games(month))
+    """A month has games, and its files are those that its manifest lists."""
+    manifest, file = open_games(lake.games(month))
+    verify_files(lake.games(month), manifest)
     if file.metadata.num_rows < 1:
         raise CheckFailedError(f"{lake.games_file(month)} holds no game; at least one is wanted")
     return {"games": file.metadata.num_rows}

@@ -9,7 +9,10 @@ from rukh_assets.defs.metadata import OWNERS, column_schema, counts_table, progr
 from rukh_assets.defs.partitions import months
 from rukh_assets.defs.resources import GamesConfig, GameSource, Lake
 from rukh_assets.errors import SourceMissingError
+from rukh_assets.ingest.filters import Filters
 from rukh_assets.ingest.month import GAMES_SCHEMA, INGEST_VERSION, read_month, standing_month
+from rukh_assets.ingest.sources import Source
+from rukh_loaders.formats.publish import exclusive
 
 COLUMN_MEANINGS = {
     "game_id": "first 8 bytes, little-endian, of sha256 of the game's Site",
@@ -43,7 +46,6 @@ def games(
 ) -> Iterator[dg.MaterializeResult[Any]]:
     """Materialise one month, or say why it is skipped."""
     month = context.partition_key
-    folder = lake.games(month)
     try:
         raw = source.open(month)
     except SourceMissingError as missing:
@@ -52,18 +54,28 @@ def games(
             dg.AssetObservation(asset_key="games", partition=month, metadata={"outcome": f"not published: {missing}"})
         )
         return
-    filters, expect = source.kept(), config.expectation()
-    manifest = None if config.force else standing_month(month, raw, filters, folder, expect=expect)
-    work = "none: source, filters and code are what the standing month was made from"
-    if manifest is None:
-        work = "built"
-        progress = progress_log(context.log, f"games {month}", ["games read", "kept"])
-        manifest = read_month(month, raw, filters, folder, expect=expect, progress=progress)
+    manifest, work = games_of_month(context.log, month, raw, source.kept(), lake, config)
     context.log.info(f"games {month}: {work}; {manifest['counts']['kept']:,} kept of {manifest['counts']['read']:,}")
     yield dg.MaterializeResult(
         data_version=dg.DataVersion(manifest["files"]["games.parquet"]["sha256"]),
-        metadata=_metadata(manifest, work) | {"folder": dg.MetadataValue.path(folder)},
+        metadata=_metadata(manifest, work) | {"folder": dg.MetadataValue.path(lake.games(month))},
     )
+
+
+def games_of_month(
+    log: dg.DagsterLogManager, month: str, raw: Source, filters: Filters, lake: Lake, config: GamesConfig
+) -> tuple[dict[str, Any], str]:
+    """The manifest of the month's games, read from `raw` where they do not stand, and what was done.
+
+    The month is locked: whoever else wants it (the tokenizer may) waits, and then finds it standing.
+    """
+    folder, expect = lake.games(month), config.expectation()
+    with exclusive(folder):
+        manifest = None if config.force else standing_month(month, raw, filters, folder, expect=expect)
+        if manifest is not None:
+            return manifest, "none: source, filters and code are what the standing month was made from"
+        progress = progress_log(log, f"games {month}", ["games read", "kept"])
+        return read_month(month, raw, filters, folder, expect=expect, progress=progress), "built"
 
 
 def _metadata(manifest: dict[str, Any], work: str) -> dict[str, Any]:

@@ -18,6 +18,12 @@ def column_schema(schema: pa.Schema, meanings: Mapping[str, str]) -> dict[str, A
     return {"dagster/column_schema": dg.TableSchema(columns=columns)}
 
 
+def array_schema(arrays: Mapping[str, tuple[str, str]]) -> dict[str, Any]:
+    """The same for arrays on disk: name -> dtype and what it means."""
+    columns = [dg.TableColumn(name, type=kind, description=meaning) for name, (kind, meaning) in arrays.items()]
+    return {"dagster/column_schema": dg.TableSchema(columns=columns)}
+
+
 def counts_table(title: str, unit: str, counts: Mapping[str, int]) -> dg.MarkdownMetadataValue:
     """A two-column table, largest count first; rows of zero are left out."""
     rows = sorted(((name, count) for name, count in counts.items() if count), key=lambda row: (-row[1], row[0]))

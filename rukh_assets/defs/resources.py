@@ -10,12 +10,16 @@ from pathlib import Path
 import dagster as dg
 from pydantic import Field
 
+from rukh_assets.defs.partitions import months
 from rukh_assets.encode import Encoder, make_encoder
+from rukh_assets.errors import SourceMissingError
 from rukh_assets.ingest.filters import Filters
 from rukh_assets.ingest.find import find_files
 from rukh_assets.ingest.sources import SAMPLE, Expectation, Source, open_source
 from rukh_assets.training import BPE_FILE
+from rukh_loaders.formats import read_manifest, verify_files
 
+SAMPLE_MONTH = "2025-01"
 _PROJECT = Path(__file__).resolve().parents[2]
 
 
@@ -38,23 +42,18 @@ class Lake(dg.ConfigurableResource):  # type: ignore[type-arg]
         """The folder itself, absolute."""
         return Path(self.home).expanduser().resolve()
 
-    @property
-    def all_games(self) -> Path:
-        """The folder over every month's games."""
-        return self.root / "data" / "games"
-
     def games(self, month: str) -> Path:
         """Folder of a month's games.parquet, manifest.json and rejects.jsonl."""
-        return self.all_games / f"year={month[:4]}" / f"month={month[5:]}"
+        return self.root / "data" / "games" / f"year={month[:4]}" / f"month={month[5:]}"
 
     def games_file(self, month: str) -> Path:
         """A month's games.parquet."""
         return self.games(month) / "games.parquet"
 
-    def months_with_games(self) -> list[str]:
-        """Months whose games stand whole in this lake, in order."""
-        found = self.all_games.glob("year=[0-9][0-9][0-9][0-9]/month=[0-9][0-9]/manifest.json")
-        return sorted(f"{path.parts[-3][5:]}-{path.parts[-2][6:]}" for path in found)
+    def has_games(self, month: str, *, sample: bool) -> bool:
+        """Whether games of the month stand, and are sample games or real ones, as asked."""
+        folder = self.games(month)
+        return folder.is_dir() and bool(read_manifest(folder)["source"]["form"] == SAMPLE) == sample
 
     def shards(self, scheme: str, month: str) -> Path:
         """Folder of a month's shards in one scheme."""
@@ -85,7 +84,11 @@ class Lake(dg.ConfigurableResource):  # type: ignore[type-arg]
 
     @property
     def bpe_file(self) -> Path:
-        """The trained BPE tokenizer itself."""
+        """The trained BPE tokenizer itself, found to be the one that its manifest lists: it says what ids mean.
+
+        Raises `ManifestError` for another file, or none.
+        """
+        verify_files(self.bpe, read_manifest(self.bpe))
         return self.bpe / BPE_FILE
 
     def encoder(self, scheme: str) -> Encoder:
@@ -128,10 +131,30 @@ class GameSource(dg.ConfigurableResource):  # type: ignore[type-arg]
         """The month's raw games; every file is hashed here."""
         return open_source(self.source, month, sample_games=self.sample_games, seed=self.sample_seed)
 
+    @property
+    def is_sample(self) -> bool:
+        """Whether months are sample games."""
+        return self.source == SAMPLE
+
     def find(self, month: str) -> None:
         """Raise `SourceMissingError` when the month is not published yet; nothing is read."""
-        if self.source != SAMPLE:
+        if not self.is_sample:
             find_files(self.source, month)
+
+    def first_month(self) -> str:
+        """The first month that the source has; every month has a sample, of which this one stands for all.
+
+        Raises `SourceMissingError` when it has none.
+        """
+        if self.is_sample:
+            return SAMPLE_MONTH
+        for month in months.get_partition_keys():
+            try:
+                self.find(month)
+            except SourceMissingError:
+                continue
+            return month
+        raise SourceMissingError(f"no month since 2013-01 has a file that matches {self.source!r}")
 
     def kept(self) -> Filters:
         """The filters as the ingest takes them."""
@@ -161,7 +184,10 @@ class BpeTraining(dg.Config):
 
     training_month: str | None = Field(
         default=os.environ.get("RUKH_BPE_MONTH") or None,
-        description="Month whose games train it; unset: the earliest month with games. Environment: RUKH_BPE_MONTH.",
+        description=(
+            "Month whose games train it; they are made where they do not stand yet. Unset: the first month that the "
+            "source has (of the sample: 2025-01). Environment: RUKH_BPE_MONTH."
+        ),
     )
     training_games: int = Field(default=200_000, ge=1, description="The first so many games of that month.")
     vocab_size: int = Field(default=4096, ge=27, le=65_536, description="Entries, 8 specials and 19 letters included.")

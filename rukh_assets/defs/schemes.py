@@ -4,13 +4,13 @@ from typing import Any
 
 import dagster as dg
 
-from rukh_assets.defs.metadata import OWNERS, picture, progress_log
+from rukh_assets.defs.metadata import OWNERS, array_schema, picture, progress_log
 from rukh_assets.defs.partitions import months
 from rukh_assets.defs.resources import Lake, MonthConfig
 from rukh_assets.encode import SCHEMES
 from rukh_assets.packing import PACKING_VERSION, pack_shards, standing_pack, standing_shards, write_shards
 from rukh_assets.reports.pictures import lengths_histogram, sparkline_svg
-from rukh_loaders.formats import digest, open_pack, read_manifest
+from rukh_loaders.formats import COLUMNS, digest, open_pack, read_manifest
 
 SHARDS_NOTE = {
     "uci": "bos, White's Elo, Black's Elo, one id a move, result, eos",
@@ -19,17 +19,39 @@ SHARDS_NOTE = {
 }
 
 
+TOKENIZERS = {"uci": [], "san": [], "bpe": [dg.AssetKey(["bpe", "tokenizer"])]}
+"""What a scheme's assets depend on besides games: both of bpe's become stale with another tokenizer."""
+
+COLUMN_MEANINGS = {
+    "game_id": "that of games.parquet, one row a game in the same order, as in all columns",
+    "white_elo": "rating",
+    "black_elo": "rating",
+    "n_plies": "number of moves",
+    "result": "1 White won, 0 draw, -1 Black won",
+    "base_seconds": "thinking time, -1 for correspondence",
+    "increment_seconds": "seconds added a move, -1 for correspondence",
+    "utc_date": "days since 1970-01-01, -1 where unknown",
+    "eco": "A00 is 0, E99 is 499, -1 where unknown",
+}
+PACK_ARRAYS = {
+    "tokens": ("uint16", "every game of the month, whole, one after the other"),
+    "starts": ("int64", "where each game's bos is"),
+    **{f"columns/{name}": (str(kind), COLUMN_MEANINGS[name]) for name, kind in COLUMNS.items()},
+}
+
+
 def shards_of(scheme: str) -> dg.AssetsDefinition:
     """The asset `<scheme>/shards`."""
 
     @dg.asset(
         key=dg.AssetKey([scheme, "shards"]),
-        deps=["games", *([dg.AssetKey(["bpe", "tokenizer"])] if scheme == "bpe" else [])],
+        deps=["games", *TOKENIZERS[scheme]],
         partitions_def=months,
         group_name=scheme,
         kinds={"python", "numpy"},
         owners=OWNERS,
         code_version=str(PACKING_VERSION),
+        metadata=array_schema({"sequence": ("uint16", "the ids of all games; offsets in meta.json cut it into games")}),
         description=f"The month's games as ids, one shard a row group. A game: {SHARDS_NOTE[scheme]}.",
     )
     def shards(context: dg.AssetExecutionContext, config: MonthConfig, lake: Lake) -> dg.MaterializeResult[Any]:
@@ -62,12 +84,13 @@ def pack_of(scheme: str) -> dg.AssetsDefinition:
 
     @dg.asset(
         key=dg.AssetKey([scheme, "pack"]),
-        deps=["games", dg.AssetKey([scheme, "shards"])],
+        deps=["games", dg.AssetKey([scheme, "shards"]), *TOKENIZERS[scheme]],
         partitions_def=months,
         group_name=scheme,
         kinds={"python", "numpy"},
         owners=OWNERS,
         code_version=str(PACKING_VERSION),
+        metadata=array_schema(PACK_ARRAYS),
         description="The month's shards as one memory map, with one row a game of columns to choose games by.",
     )
     def pack(context: dg.AssetExecutionContext, config: MonthConfig, lake: Lake) -> dg.MaterializeResult[Any]:

@@ -4,8 +4,10 @@ from typing import Any
 
 import dagster as dg
 
+from rukh_assets.defs.games import games_of_month
 from rukh_assets.defs.metadata import OWNERS, progress_log
-from rukh_assets.defs.resources import BpeTraining, GameSource, Lake
+from rukh_assets.defs.resources import BpeTraining, GamesConfig, GameSource, Lake
+from rukh_assets.errors import SourceMissingError, TrainingGamesError
 from rukh_assets.training import KEPT, TRAINING_VERSION, publish_vocab, tokenizer_of_month
 
 
@@ -41,17 +43,33 @@ def vocab(context: dg.AssetExecutionContext, lake: Lake) -> dg.MaterializeResult
     code_version=str(TRAINING_VERSION),
     description=(
         "The BPE tokenizer, trained once on the games of one month and then kept: packs of all months share it. "
-        "`retrain: true` in the Launchpad replaces it, and every bpe pack becomes stale."
+        "`retrain: true` in the Launchpad replaces it, and every bpe pack becomes stale; one of sample games also "
+        "gives way to the first real month."
     ),
 )
 def bpe_tokenizer(
     context: dg.AssetExecutionContext, config: BpeTraining, lake: Lake, source: GameSource
 ) -> dg.MaterializeResult[Any]:
     """Train where no tokenizer stands or `retrain` is set; otherwise keep the standing one and say so."""
+
+    def make_games(month: str) -> None:
+        if lake.has_games(month, sample=source.is_sample):
+            return
+        try:
+            raw = source.open(month)
+        except SourceMissingError as missing:
+            raise TrainingGamesError(
+                f"bpe/tokenizer trains on the games of {month} (RUKH_BPE_MONTH, or `training_month`): {missing}"
+            ) from missing
+        _, made = games_of_month(context.log, month, raw, source.kept(), lake, GamesConfig())
+        context.log.info(f"bpe/tokenizer: games of its training month {month}: {made}")
+
     manifest, work = tokenizer_of_month(
         lake.bpe,
-        {month: lake.games(month) for month in lake.months_with_games()},
-        sample=source.source == "sample",
+        lake.games,
+        make_games,
+        source.first_month,
+        sample=source.is_sample,
         training_month=config.training_month,
         training_games=config.training_games,
         vocab_size=config.vocab_size,

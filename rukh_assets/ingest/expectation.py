@@ -4,12 +4,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 from rukh_assets.errors import DamagedSourceError, SourceError
 from rukh_assets.ingest.find import SHA256SUMS
-
-T = TypeVar("T", str, int)
 
 # The lines that coreutils' sha256sum writes: digest, a space, a space or `*`, the file's name.
 _SUM = re.compile(r"(?P<sha256>[0-9A-Fa-f]{64})(?: [ *](?P<name>.+))?")
@@ -28,26 +25,30 @@ class SourceFile:
 class Expectation:
     """What is known beforehand of a month's source; None expects nothing.
 
-    `sha256` and `bytes` are by file name, or one value where the month is one file; a name that the source does not
-    have fails too. `games` is the number of games in the whole source, kept or not.
+    `sha256` is by file name, or one value where the month is one file; a name that the source does not have fails
+    too. `bytes` is of all files together, and `games` the number of games in them, kept or not.
     """
 
     sha256: str | Mapping[str, str] | None = None
-    bytes: int | Mapping[str, int] | None = None
+    bytes: int | None = None
     games: int | None = None
 
     def check_files(self, files: Sequence[SourceFile]) -> None:
         """Raise `DamagedSourceError`, naming file and both values, where size or sha256 is another one."""
-        for name, size in _by_name(self.bytes, files).items():
-            _check(name, "bytes", {file.name: file.bytes for file in files}.get(name), size)
+        size = sum(file.bytes for file in files)
+        if self.bytes is not None and size != self.bytes:
+            raise DamagedSourceError(f"{_names(files)}: {size} bytes, expected {self.bytes}")
         for name, sha256 in _by_name(self.sha256, files).items():
-            _check(name, "sha256", {file.name: file.sha256 for file in files}.get(name), sha256.lower())
+            got = {file.name: file.sha256 for file in files}.get(name)
+            if got is None:
+                raise DamagedSourceError(f"{name}: not in the source ({_names(files)}), expected with sha256 {sha256}")
+            if got != sha256.lower():
+                raise DamagedSourceError(f"{name}: sha256 is {got}, expected {sha256}")
 
     def check_games(self, games: int, files: Sequence[SourceFile]) -> None:
         """Raise `DamagedSourceError` where the source held another number of games."""
         if self.games is not None and games != self.games:
-            names = ", ".join(file.name for file in files) or "the source"
-            raise DamagedSourceError(f"{names}: {games} games, expected {self.games}")
+            raise DamagedSourceError(f"{_names(files)}: {games} games, expected {self.games}")
 
 
 def read_sidecars(paths: Sequence[Path]) -> dict[str, str]:
@@ -62,6 +63,11 @@ def read_sidecars(paths: Sequence[Path]) -> dict[str, str]:
         common = _read_sums(path.with_name(SHA256SUMS))
         if path.name in common:
             found[path.name] = common[path.name]
+        elif _mentions(path.with_name(SHA256SUMS), path.name):
+            raise SourceError(
+                f"{path.with_name(SHA256SUMS)}: names {path.name}, but not after 64 hex digits and two blanks, "
+                "as sha256sum writes it"
+            )
         if own.is_file():
             sums = _read_sums(own)
             sha256 = sums.get(path.name, sums.get(""))
@@ -71,29 +77,28 @@ def read_sidecars(paths: Sequence[Path]) -> dict[str, str]:
     return found
 
 
+def _mentions(path: Path, name: str) -> bool:
+    return path.is_file() and name.encode() in path.read_bytes().replace(b"\0", b"")
+
+
 def _read_sums(path: Path) -> dict[str, str]:
     """Base name to digest, "" for a line without a name; lines that are no digest are skipped."""
     if not path.is_file():
         return {}
-    lines = path.read_text("utf-8", errors="replace").splitlines()
+    lines = path.read_text("utf-8-sig", errors="replace").splitlines()
     sums = [match for line in lines if (match := _SUM.fullmatch(line.strip()))]
     return {Path(match["name"] or "").name: match["sha256"].lower() for match in sums}
 
 
-def _by_name(expected: T | Mapping[str, T] | None, files: Sequence[SourceFile]) -> Mapping[str, T]:
+def _by_name(expected: str | Mapping[str, str] | None, files: Sequence[SourceFile]) -> Mapping[str, str]:
     if expected is None:
         return {}
     if isinstance(expected, Mapping):
         return expected
     if len(files) != 1:
-        raise SourceError(
-            f"one expected value {expected!r} for {len(files)} files; give a mapping from file name to value"
-        )
+        raise SourceError(f"one expected sha256 {expected!r} for {len(files)} files; put a sha256sums.txt beside them")
     return {files[0].name: expected}
 
 
-def _check(name: str, what: str, got: T | None, expected: T) -> None:
-    if got is None:
-        raise DamagedSourceError(f"{name}: not in the source, expected with {what} {expected}")
-    if got != expected:
-        raise DamagedSourceError(f"{name}: {what} is {got}, expected {expected}")
+def _names(files: Sequence[SourceFile]) -> str:
+    return ", ".join(file.name for file in files) or "the source"

@@ -61,8 +61,9 @@ def pack_shards(shards_dir: Path, games_parquet: Path, out_dir: Path) -> PackInf
         return _fill(building, shards_dir, games)
 
 
-def pack_month(games_parquet: Path, encoder: Encoder, out_dir: Path) -> PackInfo:
+def pack_month(games_parquet: Path | str, encoder: Encoder, out_dir: Path | str) -> PackInfo:
     """Encode and pack a games file in one call: `write_shards` and `pack_shards`, the same bytes, no shards kept."""
+    games_parquet, out_dir = Path(games_parquet), Path(out_dir)
     with open_games_file(games_parquet) as games, publish_folder(out_dir) as building:
         # Both inside the folder that is being built, so that what a killed process leaves goes with it.
         shards_dir, pack_dir = building / "shards", building / "pack"
@@ -170,7 +171,9 @@ def _columns(games: GamesFile) -> tuple[dict[str, NDArray[Any]], list[str]]:
 
 
 def _inputs(shards: Mapping[str, Any]) -> str:
-    return digest({"shards": shards["data_version"], "games": shards["games"], "code_version": PACKING_VERSION})
+    """A digest of the shards and of what their ids mean: another tokenizer may well give a month the same ids."""
+    made_from = {key: shards[key] for key in ("data_version", "games", "scheme", "vocab_size", "vocab_hash")}
+    return digest(made_from | {"code_version": PACKING_VERSION})
 
 
 def _agree(place: Path, what: str, said: object, whose: str, found: object) -> None:

@@ -17,6 +17,7 @@ from rukh_assets.errors import ReportMissingError
 from rukh_assets.reports.pictures import game_lengths, histograms_svg
 from rukh_assets.reports.statistics import month_statistics, to_bytes
 from rukh_assets.standing import standing_manifest
+from rukh_loaders.errors import PackError
 from rukh_loaders.formats import (
     MANIFEST,
     Pack,
@@ -97,7 +98,13 @@ def publish_newest(reports_dir: Path, target: Path) -> str:
 
 
 def _open(packs: Mapping[str, Path]) -> dict[str, Pack]:
-    return {scheme: open_pack(path) for scheme, path in packs.items()}
+    """The packs, their starts found to be those of their manifests: all that the statistics read."""
+    opened = {scheme: open_pack(path) for scheme, path in packs.items()}
+    for pack in opened.values():
+        got = hash_file(pack.path / "starts.npy")["sha256"]
+        if got != (said := _starts_sha256(pack)):
+            raise PackError(f"{pack.path / 'starts.npy'}: has sha256 {got}, its manifest says {said}")
+    return opened
 
 
 def _tokenizer(bpe_file: Path) -> Any:

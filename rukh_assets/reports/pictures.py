@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rukh_assets.errors import PictureError
+from rukh_loaders.errors import PackError
 from rukh_loaders.formats import Pack
 
 _SPARK_WIDTH, _SPARK_HEIGHT, _SPARK_POINTS = 92, 16, 24
@@ -16,10 +17,19 @@ _SHOWN_PERCENT = 99.5
 
 
 def game_lengths(pack: Pack, first: int | None = None) -> NDArray[np.int64]:
-    """Ids a game, frame included, of the pack's first games (all where `first` is None), from its starts alone."""
+    """Ids a game, frame included, of the pack's first games (all where `first` is None), from its starts alone.
+
+    Raises `PackError` for starts that do not rise.
+    """
     ends = np.append(pack.starts[1:], pack.info.n_tokens)
-    lengths: NDArray[np.int64] = (ends - pack.starts)[:first]
-    return lengths
+    lengths: NDArray[np.int64] = ends - pack.starts
+    if lengths.size and lengths.min() < 1:
+        game = int(lengths.argmin())
+        raise PackError(
+            f"{pack.path / 'starts.npy'}: game {game} starts at {pack.starts[game]} and the next at {ends[game]}, "
+            "expected starts that rise"
+        )
+    return lengths[:first]
 
 
 def lengths_histogram(pack: Pack, most_bins: int = _SPARK_POINTS) -> list[int]:

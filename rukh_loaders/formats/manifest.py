@@ -9,6 +9,7 @@ from typing import Any, TypedDict
 from rukh_loaders.errors import ManifestError
 
 MANIFEST = "manifest.json"
+OWN_DIGEST = "manifest_sha256"
 
 
 class FileRecord(TypedDict):
@@ -49,19 +50,28 @@ def digest(value: Any) -> str:
 
 
 def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
-    """Write the folder's manifest.json; the folder is one that is being built, and this its last file."""
-    (folder / MANIFEST).write_bytes(to_json(dict(manifest)))
+    """Write the folder's manifest.json; the folder is one that is being built, and this its last file.
+
+    To what `manifest` holds comes `manifest_sha256`, the `digest` of all of it, so that damage to it is noticed too.
+    """
+    (folder / MANIFEST).write_bytes(to_json({**manifest, OWN_DIGEST: digest(dict(manifest))}))
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """The folder's manifest; `ManifestError` when it is missing, is not JSON, or is no object."""
+    """The folder's manifest; `ManifestError` when it is missing, is not JSON or no object, or not as it was written.
+
+    The last is told by `manifest_sha256`, which is left out of what is returned; other programs' manifests lack it.
+    """
     path = folder / MANIFEST
     try:
         manifest = json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ManifestError(f"{path}: cannot be read as a manifest: {error}") from error
     if not isinstance(manifest, dict):
         raise ManifestError(f"{path}: holds a JSON {type(manifest).__name__}, expected an object")
+    said = manifest.pop(OWN_DIGEST, None)
+    if said is not None and said != (got := digest(manifest)):
+        raise ManifestError(f"{path}: was changed: it says of itself sha256 {said}, has {got}")
     return manifest
 
 

@@ -34,6 +34,7 @@ class Pack:
     """
 
     def __init__(self, path: Path) -> None:
+        path = path.absolute()  # pickled, it is this path: the current folder may be another one there
         self.path = path
         self.info = PackInfo.from_file(path / META)
         check_vocab_size(str(path / META), self.info.vocab_size)

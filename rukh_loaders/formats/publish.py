@@ -38,7 +38,7 @@ def publish_folder(target: Path) -> Iterator[Path]:
     process is killed, `target` is as it was or new, never between; the next publish to it removes what was left.
     Missing parents are made. Two builders at once do not harm each other: the one that ends last stands.
 
-    A `target` that is a file or a link raises `PublishError`.
+    A `target` that is a file or a link raises `PublishError`, and so does a disk that is full.
     """
     target = _checked_target(target)
     if target.is_symlink() or (target.exists() and not target.is_dir()):
@@ -51,9 +51,10 @@ def publish_folder(target: Path) -> Iterator[Path]:
         _sync_tree(building)
         retired = _put_in_place(building, target)
         _sync(target.parent)
-    except BaseException:
+    except BaseException as error:
         # Once it was put in place, what lies under this name is the old folder or nothing.
         _remove(building)
+        _name_target(error, target)
         raise
     finally:
         _unlock(lock)
@@ -64,7 +65,7 @@ def publish_folder(target: Path) -> Iterator[Path]:
 def publish_file(target: Path, data: bytes) -> None:
     """Put a file of `data` at `target` in one step, in place of the file that stands there, with the same promise.
 
-    A `target` that is a folder raises `PublishError`.
+    A `target` that is a folder raises `PublishError`, and so does a disk that is full.
     """
     target = _checked_target(target)
     if target.is_dir():
@@ -77,8 +78,9 @@ def publish_file(target: Path, data: bytes) -> None:
         _sync(building)
         building.replace(target)
         _sync(target.parent)
-    except BaseException:
+    except BaseException as error:
         _remove(building)
+        _name_target(error, target)
         raise
     finally:
         _unlock(lock)
@@ -88,22 +90,38 @@ def publish_file(target: Path, data: bytes) -> None:
 def exclusive(target: Path) -> Iterator[None]:
     """Hold the lock of `target` during the block, waiting for whoever holds it, in this process or another.
 
-    For work that two must not do at once, such as looking whether `target` stands and making it. The hidden file
-    `.<name>.lock` beside it stays. The system drops the lock when the process dies. Not to be nested for one target.
+    For work that two must not do at once, such as looking whether `target` stands and making it. The lock is a hidden
+    file `.<name>.lock` beside it, gone with the block; the system drops it when the process dies. Not to be nested for
+    one target.
     """
     target = _checked_target(target)
     _make_parents(target.parent)
-    with target.with_name(f".{target.name}.lock").open("ab") as file:
-        if fcntl is None:
-            yield
+    path = target.with_name(f".{target.name}.lock")
+    while True:
+        with path.open("ab") as file:
+            if fcntl is not None:
+                with suppress(OSError):  # no locks on this file system
+                    fcntl.flock(file, fcntl.LOCK_EX)
+            if not _lies_at(file.fileno(), path):
+                continue  # whoever held it has removed it: this is the lock of nobody
+            try:
+                yield
+            finally:
+                _remove(path)
             return
-        with suppress(OSError):  # no locks on this file system
-            fcntl.flock(file, fcntl.LOCK_EX)
-        try:
-            yield
-        finally:
-            with suppress(OSError):  # closing alone would leave the lock with processes forked meanwhile
-                fcntl.flock(file, fcntl.LOCK_UN)
+
+
+def clear_leftovers(target: Path) -> None:
+    """Remove what killed builders of `target` left beside it; publishing does so too."""
+    target = _checked_target(target)
+    if target.parent.is_dir():
+        _clear_leftovers(target)
+
+
+def _name_target(error: BaseException, target: Path) -> None:
+    """Say what could not be written where the system does not: a write to a full disk names no file."""
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        raise PublishError(f"{target}: cannot be written: {os.strerror(error.errno)}") from error
 
 
 def _checked_target(target: Path) -> Path:

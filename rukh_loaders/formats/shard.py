@@ -138,7 +138,7 @@ def _read_meta(folder: Path) -> dict[str, Any]:
     path = folder / META
     try:
         meta = json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ShardError(f"{path}: cannot be read, so this is no shard: {error}") from error
     if not isinstance(meta, dict):
         raise ShardError(f"{path}: holds a JSON {type(meta).__name__}, expected an object")
@@ -190,7 +190,7 @@ def _check_offsets(where: str, offsets: NDArray[Any], count: int) -> None:
 
 
 def _is_list_of_ints(value: object) -> bool:
-    return isinstance(value, list) and all(type(item) is int for item in value)
+    return isinstance(value, list) and all(type(item) is int and abs(item) < 1 << 63 for item in value)
 
 
 def _short(value: object) -> str:

@@ -135,10 +135,11 @@ def encode(tokenizer: "Tokenizer", uci: str, result: str) -> list[int]:
 def decode(tokenizer: "Tokenizer", ids: Iterable[int]) -> str:
     """The text of the moves, special tokens left out: `split_moves` cuts it. An unknown id raises `UnknownIdError`."""
     pieces = []
+    vocab_size = tokenizer.get_vocab_size()
     for position, token_id in enumerate(map(int, ids)):
-        token = tokenizer.id_to_token(token_id) if token_id >= 0 else None
+        token = tokenizer.id_to_token(token_id) if 0 <= token_id < vocab_size else None
         if token is None:
-            last = tokenizer.get_vocab_size() - 1
+            last = vocab_size - 1
             raise UnknownIdError(
                 f"unknown id {token_id} at position {position}: the bpe vocabulary has ids 0 to {last}"
             )
@@ -196,7 +197,8 @@ def _wrong_settings(described: dict[str, Any]) -> list[str]:
 
 def _wrong_specials(tokens: list[str], described: dict[str, Any]) -> list[str]:
     added = {token["content"]: token["id"] for token in described["added_tokens"] if token["special"]}
-    faults = []
+    plain = [token["content"] for token in described["added_tokens"] if not token["special"]]
+    faults = [f"{token!r} was added to what was trained, expected nothing added" for token in plain]
     for token_id, special in enumerate(SPECIALS):
         got = tokens[token_id] if token_id < len(tokens) else None
         if got != special:

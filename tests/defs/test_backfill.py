@@ -12,7 +12,7 @@ from dagster_server import BIN, RunningDagster, running_dagster, wait_for
 from lakes import HEAD_FORMS, lake, lake_tree, run_month, write_pgn
 
 MONTHS = ["2025-01", "2025-02", "2025-03"]
-DAMAGED = "2025-04"
+FAILING = "2024-12"
 CHAIN = [
     *("games", "vocab", "bpe/tokenizer", "tokenizer_stats", "parity_fixture"),
     *(f"{scheme}/{kind}" for scheme in ("uci", "san", "bpe") for kind in ("shards", "pack")),
@@ -21,11 +21,11 @@ CHAIN = [
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Three raw months, and a fourth whose dump is damaged."""
+    """Three raw months, and one before them that fails: none of its games is finished."""
     raw = tmp_path_factory.mktemp("raw")
     for month in MONTHS:
         write_pgn(raw / f"{month}.pgn", month, games=60)
-    (raw / f"{DAMAGED}.pgn").write_text('[Event "x"]\n[Result "*"]\n\n*\n')
+    (raw / f"{FAILING}.pgn").write_text('[Event "x"]\n[Result "*"]\n\n*\n')
     return str(raw / "{year}-{month}.pgn")
 
 
@@ -65,17 +65,17 @@ def test_three_months_backfilled_from_the_ui_equal_the_same_made_one_by_one(
     assert lake_tree(home) == one_by_one
 
 
-def test_a_backfill_from_the_command_line_stops_at_no_failing_month_and_repeats_no_work(
+def test_a_backfill_from_the_command_line_goes_on_after_a_failing_month_and_repeats_no_work(
     dagster: RunningDagster, home: Path, project: Path
 ) -> None:
     before = lake_tree(home)
     command = [BIN / "dagster", "job", "backfill", "-w", "workspace.yaml", "-j", "month", "--noprompt"]
-    command += ["--from", MONTHS[0], "--to", DAMAGED]
+    command += ["--from", FAILING, "--to", "2025-03"]
     launched = subprocess.run(command, cwd=project, env=dagster.environment, capture_output=True, text=True, check=True)
     found = re.search(r"Launched backfill job `(\w+)`", launched.stdout)
     assert found, launched.stdout
     runs = wait_for("four runs", lambda: ended_runs(dagster, found[1], 4), seconds=240)
-    assert runs == dict.fromkeys(MONTHS, "SUCCESS") | {DAMAGED: "FAILURE"}
+    assert runs == dict.fromkeys(MONTHS, "SUCCESS") | {FAILING: "FAILURE"}
     assert lake_tree(home) == before
 
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from lakes import lake, lake_tree, run_month, tree, work_of
 
-from rukh_loaders.formats import open_pack
+from rukh_loaders.errors import ManifestError
+from rukh_loaders.formats import open_pack, read_manifest
 
 MONTH = "2025-01"
 
@@ -137,3 +138,41 @@ def test_a_raw_file_replaced_under_its_name_builds_the_month_again(shared_data: 
     assert work_of(run_month("2021-10", tmp_path / "lake", **month)) == {"games": "built"}
     manifest = json.loads((lake(tmp_path / "lake").games("2021-10") / "manifest.json").read_bytes())
     assert manifest["counts"]["read"] == 999
+
+
+def test_starts_damaged_in_a_standing_pack_are_named_and_not_counted(tmp_path: Path) -> None:
+    run_month(MONTH, tmp_path)
+    starts = lake(tmp_path).pack("uci", MONTH) / "starts.npy"
+    values = np.load(starts)
+    values[1:-1] = -5
+    np.save(starts, values)
+    result = run_month(MONTH, tmp_path, select=["uci/pack"], check=False)
+    assert not result.success
+    assert "starts.npy: game 0 starts at 0 and the next at -5" in str(result.failure_data_for_node("uci__pack"))
+
+
+@pytest.mark.parametrize("part", ["games", "shards", "pack", "report"])
+def test_a_manifest_edited_by_hand_is_never_believed(part: str, tmp_path: Path) -> None:
+    run_month(MONTH, tmp_path)
+    here = lake(tmp_path)
+    folders = {"games": here.games(MONTH), "shards": here.shards("uci", MONTH)}
+    folders |= {"pack": here.pack("uci", MONTH), "report": here.report(MONTH)}
+    path = folders[part] / "manifest.json"
+    manifest = json.loads(path.read_bytes())
+    path.write_text(json.dumps(manifest | {"files": {}}))
+    with pytest.raises(ManifestError, match=r"manifest.json: was changed: it says of itself"):
+        read_manifest(path.parent)
+    assert (
+        work_of(run_month(MONTH, tmp_path))[{"games": "games", "report": "tokenizer_stats"}.get(part, f"uci/{part}")]
+        == "built"
+    )
+    assert json.loads(path.read_bytes()) == manifest
+
+
+def test_what_a_killed_rebuild_left_is_removed_by_the_next_run_though_it_has_no_work(tmp_path: Path) -> None:
+    run_month(MONTH, tmp_path)
+    left = lake(tmp_path).pack("uci", MONTH).with_name(f".{MONTH}.building-dead")
+    left.mkdir()
+    (left / "tokens.npy").write_bytes(b"half")
+    assert work_of(run_month(MONTH, tmp_path))["uci/pack"].startswith("none: ")
+    assert not left.exists()

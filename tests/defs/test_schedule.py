@@ -15,6 +15,7 @@ from rukh_assets.definitions import defs
 from rukh_assets.defs.automation import monthly_schedule
 from rukh_assets.defs.partitions import latest_complete_month, months
 from rukh_assets.defs.resources import GameSource, Lake
+from rukh_loaders.formats.manifest import write_manifest
 
 TICK = """
 import datetime, json, sys
@@ -86,7 +87,12 @@ def test_a_month_that_stands_or_is_at_work_is_not_asked_for_again(tmp_path: Path
     assert tick(at, lake, source, run_at_work="2026-10").run_requests
     lake.report("2026-11").mkdir(parents=True)
     (lake.report("2026-11") / "manifest.json").write_text("{}")
+    lake.games("2026-11").mkdir(parents=True)
+    write_manifest(lake.games("2026-11"), {"source": {"form": "sample"}})
     assert "2026-11 stands" in tick(at, lake, source).skip_message
+    (tmp_path / "2026-11.pgn").write_text('[Event "x"]\n')
+    real = GameSource(source=str(tmp_path / "{year}-{month}.pgn"))
+    assert tick(at, lake, real).run_requests
 
 
 def test_a_month_that_is_not_published_yet_is_skipped_and_asked_for_the_next_day(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from rukh_loaders.errors import NpyError, PackError, VocabularyMismatchError, VocabularyTooLargeError
+from rukh_loaders.formats.manifest import read_manifest, write_manifest
 from rukh_loaders.formats.pack import COLUMNS, Pack, PackInfo, PackWriter, open_pack
 from rukh_loaders.formats.publish import publish_folder
 from rukh_loaders.tokenizers import UciTokenizer
@@ -314,8 +315,7 @@ def test_other_counts_than_meta_says_are_refused_with_both(pack):
 
 
 def test_another_format_version_is_refused_with_both(pack):
-    manifest = json.loads((pack / "manifest.json").read_bytes())
-    (pack / "manifest.json").write_text(json.dumps(manifest | {"format_version": 2}))
+    write_manifest(pack, read_manifest(pack) | {"format_version": 2})
     with pytest.raises(PackError, match="has format_version 2, this reader knows 1"):
         open_pack(pack)
 
