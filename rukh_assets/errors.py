@@ -135,3 +135,7 @@ class FixtureMismatchError(RukhAssetsError):
 
 class TrainingGamesError(RukhAssetsError):
     """The games that the BPE tokenizer is to be trained on cannot be had."""
+
+
+class LakeError(RukhAssetsError):
+    """A folder that cannot be the lake."""

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from rukh_assets.defs.partitions import months
 from rukh_assets.encode import Encoder, make_encoder
-from rukh_assets.errors import SourceMissingError
+from rukh_assets.errors import LakeError, SourceMissingError
 from rukh_assets.ingest.filters import Filters
 from rukh_assets.ingest.find import find_files
 from rukh_assets.ingest.sources import SAMPLE, Expectation, Source, open_source
@@ -39,8 +39,14 @@ class Lake(dg.ConfigurableResource):  # type: ignore[type-arg]
 
     @property
     def root(self) -> Path:
-        """The folder itself, absolute."""
-        return Path(self.home).expanduser().resolve()
+        """The folder itself, absolute.
+
+        Raises `LakeError` where it lies in the home folder of nobody (`~name`).
+        """
+        try:
+            return Path(self.home).expanduser().resolve()
+        except RuntimeError as error:
+            raise LakeError(f"RUKH_HOME {self.home!r}: there is no home folder of that name") from error
 
     def games(self, month: str) -> Path:
         """Folder of a month's games.parquet, manifest.json and rejects.jsonl."""

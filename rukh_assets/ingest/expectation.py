@@ -43,7 +43,7 @@ class Expectation:
             if got is None:
                 raise DamagedSourceError(f"{name}: not in the source ({_names(files)}), expected with sha256 {sha256}")
             if got != sha256.lower():
-                raise DamagedSourceError(f"{name}: sha256 is {got}, expected {sha256}")
+                raise DamagedSourceError(f"{name}: sha256 is {got}, expected {sha256.lower()}")
 
     def check_games(self, games: int, files: Sequence[SourceFile]) -> None:
         """Raise `DamagedSourceError` where the source held another number of games."""

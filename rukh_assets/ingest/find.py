@@ -29,7 +29,7 @@ def find_files(pattern: str, month: str) -> list[Path]:
     """
     year, number = split_month(month)
     _check_pattern(pattern)
-    wanted = str(Path(pattern.replace("{year}", year).replace("{month}", number)).expanduser())
+    wanted = str(_at_home(pattern.replace("{year}", year).replace("{month}", number), pattern))
     # Path.glob takes no absolute pattern, and matches hidden files, which downloads in progress often are.
     paths = [Path(match) for match in glob.glob(wanted, recursive=True)]  # noqa: PTH207
     paths = [path for path in paths if path.suffix != ".sha256" and path.name != SHA256SUMS]
@@ -54,9 +54,16 @@ def _check_pattern(pattern: str) -> None:
     if not pattern.lower().endswith((*ENDINGS, "*")):
         raise SourceError(f"source {pattern!r}: the ending is not supported; give {_ALLOWED}")
     fixed = _NOT_FIXED.split(pattern, maxsplit=1)[0]
-    folder = Path(fixed[: fixed.rfind("/") + 1] or ".").expanduser()
+    folder = _at_home(fixed[: fixed.rfind("/") + 1] or ".", pattern)
     if not folder.is_dir():
         raise SourceError(f"source {pattern!r}: there is no folder {str(folder)!r}")
+
+
+def _at_home(path: str, pattern: str) -> Path:
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:
+        raise SourceError(f"source {pattern!r}: there is no home folder of that name") from error
 
 
 def _check_paths(paths: list[Path]) -> None:
@@ -65,12 +72,22 @@ def _check_paths(paths: list[Path]) -> None:
             raise SourceError(f"source {str(path)!r} is no file; the pattern must match files that end in {ENDINGS}")
         if ending(path) is None:
             raise SourceError(f"source {str(path)!r}: the ending is not supported; allowed are {', '.join(ENDINGS)}")
+        if not _is_unicode(path.name):
+            raise SourceError(f"source {str(path)!r}: the name is not UTF-8, and reports could not hold it; rename it")
     if len({ending(path) for path in paths}) > 1:
         names = ", ".join(sorted(path.name for path in paths))
         raise SourceError(f"source files of more than one form: {names}; give a pattern that matches one form only")
     if len({path.name for path in paths}) < len(paths):
         names = ", ".join(sorted(map(str, paths)))
         raise SourceError(f"source files of the same name, which reports could not tell apart: {names}")
+
+
+def _is_unicode(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _natural_order(path: Path) -> tuple[list[tuple[int, str]], str]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rukh_assets.encode.encoder import Encoded, Encoder
-from rukh_assets.errors import GamesChangedError, ShardsRefusedError
+from rukh_assets.errors import GamesChangedError, NullValueError, ShardsRefusedError
 from rukh_assets.packing.columns import GAME_COLUMNS, pack_columns
 from rukh_assets.packing.games_file import GamesFile, games_sha256, open_games_file
 from rukh_assets.packing.shards import (
@@ -165,6 +165,8 @@ def _columns(games: GamesFile) -> tuple[dict[str, NDArray[Any]], list[str]]:
     for table in games.row_groups((*GAME_COLUMNS, "month")):
         for name, values in pack_columns(table, str(games.path), row).items():
             columns[name][row : row + table.num_rows] = values
+        if table["month"].null_count:
+            raise NullValueError(f"{games.path}: month is null in the row group from row {row} on; only utc_date may be")
         months.update(table["month"].unique().to_pylist())
         row += table.num_rows
     return columns, sorted(months)

@@ -386,3 +386,11 @@ def test_a_file_that_changes_while_it_is_read_fails_and_publishes_nothing(tmp_pa
     with pytest.raises(SourceChangedError, match=f"{MONTH}.pgn: changed while it was read"):
         read_source(tmp_path, f"{tmp_path}/{{year}}-{{month}}.pgn", progress=meddle)
     assert not (tmp_path / "month").exists()
+
+
+def test_a_home_folder_of_nobody_and_a_name_that_is_not_utf8_are_named(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="no home folder of that name"):
+        open_source("~nobody-of-this-name/{year}-{month}.pgn", MONTH)
+    (tmp_path / os.fsdecode(b"2024-01-\xff.pgn")).write_text(pgn("1. e4 e5 1-0"))
+    with pytest.raises(SourceError, match="the name is not UTF-8"):
+        open_source(f"{tmp_path}/{{year}}-{{month}}*.pgn", MONTH)
