@@ -166,7 +166,7 @@ def _columns(games: GamesFile) -> tuple[dict[str, NDArray[Any]], list[str]]:
         for name, values in pack_columns(table, str(games.path), row).items():
             columns[name][row : row + table.num_rows] = values
         if table["month"].null_count:
-            raise NullValueError(f"{games.path}: month is null in the row group from row {row} on; only utc_date may be")
+            raise NullValueError(f"{games.path}: month is null at or after row {row}; only utc_date may be")
         months.update(table["month"].unique().to_pylist())
         row += table.num_rows
     return columns, sorted(months)
