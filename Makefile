@@ -1,6 +1,8 @@
 # Two commands for a new machine: `make demo` and `make test`. Each makes its own .venv when there is none.
 PYTHON ?= python3
 BIN := .venv/bin
+RUKH_HOME ?= $(CURDIR)
+DAGSTER_DIR := $(RUKH_HOME)/data/dagster
 export DAGSTER_DISABLE_TELEMETRY := 1
 
 .PHONY: help demo test test-long lint ui clean
@@ -12,7 +14,7 @@ help:  ## list the commands
 	@echo "Installing into .venv (about a minute, once)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[train,assets,ui,dev]'
-	@mkdir -p data/dagster && cp dagster.yaml data/dagster/dagster.yaml
+	@mkdir -p "$(DAGSTER_DIR)" && cp dagster.yaml "$(DAGSTER_DIR)/dagster.yaml"
 	@touch $@
 
 demo: .venv/.installed  ## two sample months through Dagster, then batches and a tiny model
@@ -31,8 +33,8 @@ test-long: lint  ## everything, the long tests too
 	$(BIN)/python -m pytest
 
 ui: .venv/.installed  ## the Dagster UI on http://127.0.0.1:3000, history kept under data/dagster
-	@mkdir -p data/dagster && cp dagster.yaml data/dagster/dagster.yaml
-	DAGSTER_HOME="$(CURDIR)/data/dagster" $(BIN)/dagster dev --workspace workspace.yaml --host 127.0.0.1 --port 3000
+	@mkdir -p "$(DAGSTER_DIR)" && cp dagster.yaml "$(DAGSTER_DIR)/dagster.yaml"
+	DAGSTER_HOME="$(DAGSTER_DIR)" RUKH_HOME="$(RUKH_HOME)" $(BIN)/dagster dev --workspace workspace.yaml --host 127.0.0.1 --port 3000
 
 clean:  ## remove what tools leave behind (never data or artifacts)
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build *.egg-info

@@ -139,3 +139,11 @@ class TrainingGamesError(RukhAssetsError):
 
 class LakeError(RukhAssetsError):
     """A folder that cannot be the lake."""
+
+
+class SettingError(RukhAssetsError):
+    """A setting in the environment that cannot be read."""
+
+
+class GamesMissingError(RukhAssetsError):
+    """A month's games are not there."""

@@ -20,7 +20,7 @@ from rukh_loaders.tokenizers.bpe import bpe_vocabulary, longest_tokens, save_bpe
 
 TRAINING_VERSION = 1
 BPE_FILE = "bpe.json"
-KEPT = "none: the standing tokenizer is kept"
+KEPT = "unchanged: the standing tokenizer is kept"
 
 
 def publish_vocab(path: Path) -> tuple[Vocabulary, bool]:

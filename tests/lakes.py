@@ -54,7 +54,7 @@ def run_month(
 
 
 def work_of(result: dg.ExecuteInProcessResult) -> dict[str, str]:
-    """What each asset said it did: `built` or `none: why`."""
+    """What each asset said it did: `built` or `unchanged: why`."""
     return {
         event.asset_key.to_user_string(): str(event.materialization.metadata["work"].value)
         for event in result.get_asset_materialization_events()

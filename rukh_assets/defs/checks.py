@@ -94,12 +94,12 @@ def pack_stream_is_whole(scheme: str) -> MonthCheck:
     return check
 
 
-def month_check(asset: dg.AssetKey, name: str, check: MonthCheck) -> dg.AssetChecksDefinition:
+def month_check(asset: dg.AssetKey, name: str, check: MonthCheck, description: str | None) -> dg.AssetChecksDefinition:
     """A blocking check of one month of `asset`; the only place that knows that partitioned checks are a preview."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", category=dg.PreviewWarning)
 
-        @dg.asset_check(asset=asset, name=name, blocking=True, partitions_def=months, description=check.__doc__)
+        @dg.asset_check(asset=asset, name=name, blocking=True, partitions_def=months, description=description)
         def run(context: dg.AssetCheckExecutionContext, lake: Lake) -> dg.AssetCheckResult:
             return result_of(lambda: check(lake, context.partition_key))
 
@@ -125,16 +125,17 @@ def fixture_agrees(lake: Lake) -> dg.AssetCheckResult:
 def pack_checks(scheme: str) -> list[dg.AssetChecksDefinition]:
     """The checks of one scheme's pack."""
     key = dg.AssetKey([scheme, "pack"])
-    return [
-        month_check(key, "counts_agree", pack_counts_agree(scheme)),
-        month_check(key, "vocabulary_is_the_tokenizers", pack_vocabulary_is_the_tokenizers(scheme)),
-        month_check(key, "stream_is_whole", pack_stream_is_whole(scheme)),
-    ]
+    made = {
+        "counts_agree": pack_counts_agree,
+        "vocabulary_is_the_tokenizers": pack_vocabulary_is_the_tokenizers,
+        "stream_is_whole": pack_stream_is_whole,
+    }
+    return [month_check(key, name, make(scheme), make.__doc__) for name, make in made.items()]
 
 
 checks = [
-    month_check(dg.AssetKey("games"), "games_exist", games_exist),
-    month_check(dg.AssetKey("games"), "counts_agree", games_counts_agree),
+    month_check(dg.AssetKey("games"), "games_exist", games_exist, games_exist.__doc__),
+    month_check(dg.AssetKey("games"), "counts_agree", games_counts_agree, games_counts_agree.__doc__),
     *(check for scheme in SCHEMES for check in pack_checks(scheme)),
     fixture_agrees,
 ]

@@ -8,10 +8,10 @@ import dagster as dg
 from rukh_assets.defs.metadata import OWNERS, column_schema, counts_table, progress_log
 from rukh_assets.defs.partitions import months
 from rukh_assets.defs.resources import GamesConfig, GameSource, Lake
-from rukh_assets.errors import SourceMissingError
+from rukh_assets.errors import LakeError, SourceMissingError
 from rukh_assets.ingest.filters import Filters
 from rukh_assets.ingest.month import GAMES_SCHEMA, INGEST_VERSION, read_month, standing_month
-from rukh_assets.ingest.sources import Source
+from rukh_assets.ingest.sources import SAMPLE, Source
 from rukh_loaders.formats.publish import exclusive
 
 COLUMN_MEANINGS = {
@@ -67,13 +67,19 @@ def games_of_month(
 ) -> tuple[dict[str, Any], str]:
     """The manifest of the month's games, read from `raw` where they do not stand, and what was done.
 
-    The month is locked: whoever else wants it (the tokenizer may) waits, and then finds it standing.
+    Sample games never replace real ones (`LakeError`). The month is locked: whoever else wants it (the tokenizer may)
+    waits, and then finds it standing.
     """
     folder, expect = lake.games(month), config.expectation()
+    if raw.form == SAMPLE and lake.has_games(month, sample=False):
+        raise LakeError(
+            f"{folder} holds real games of {month}, and sample games never replace them; set RUKH_SOURCE to where real "
+            "games come from, or RUKH_HOME to another folder"
+        )
     with exclusive(folder):
         manifest = None if config.force else standing_month(month, raw, filters, folder, expect=expect)
         if manifest is not None:
-            return manifest, "none: source, filters and code are what the standing month was made from"
+            return manifest, "unchanged: source, filters and code are what the standing month was made from"
         progress = progress_log(log, f"games {month}", ["games read", "kept"])
         return read_month(month, raw, filters, folder, expect=expect, progress=progress), "built"
 

@@ -29,7 +29,7 @@ def tokenizer_stats(context: dg.AssetExecutionContext, config: MonthConfig, lake
     month = context.partition_key
     folder, packs = lake.report(month), {scheme: lake.pack(scheme, month) for scheme in SCHEMES}
     manifest = None if config.force else standing_report(packs, lake.bpe_file, folder)
-    work = "none: packs and code are what the standing report was made from"
+    work = "unchanged: packs and code are what the standing report was made from"
     if manifest is None:
         work = "built"
         manifest = write_report(packs, lake.bpe_file, folder)
@@ -57,7 +57,7 @@ def tokenizer_stats(context: dg.AssetExecutionContext, config: MonthConfig, lake
 def parity_fixture(context: dg.AssetExecutionContext, config: MonthConfig, lake: Lake) -> dg.MaterializeResult[Any]:
     """Encode the fixture's games, each read strictly."""
     manifest = None if config.force else standing_fixture(FIXTURE_PGN, lake.bpe_file, lake.fixtures)
-    work = "none: games, tokenizers and code are what the standing fixture was made from"
+    work = "unchanged: games, tokenizers and code are what the standing fixture was made from"
     if manifest is None:
         work = "built"
         manifest = write_fixture(FIXTURE_PGN, lake.bpe_file, lake.fixtures)

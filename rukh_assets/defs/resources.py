@@ -4,6 +4,7 @@ Each default is read from the environment when the code location loads, so the L
 will use; a value typed there wins.
 """
 
+import json
 import os
 from pathlib import Path
 
@@ -12,11 +13,12 @@ from pydantic import Field
 
 from rukh_assets.defs.partitions import months
 from rukh_assets.encode import Encoder, make_encoder
-from rukh_assets.errors import LakeError, SourceMissingError
+from rukh_assets.errors import LakeError, SettingError, SourceMissingError
 from rukh_assets.ingest.filters import Filters
 from rukh_assets.ingest.find import find_files
 from rukh_assets.ingest.sources import SAMPLE, Expectation, Source, open_source
 from rukh_assets.training import BPE_FILE
+from rukh_loaders.errors import ManifestError
 from rukh_loaders.formats import read_manifest, verify_files
 
 SAMPLE_MONTH = "2025-01"
@@ -58,8 +60,11 @@ class Lake(dg.ConfigurableResource):  # type: ignore[type-arg]
 
     def has_games(self, month: str, *, sample: bool) -> bool:
         """Whether games of the month stand, and are sample games or real ones, as asked."""
-        folder = self.games(month)
-        return folder.is_dir() and bool(read_manifest(folder)["source"]["form"] == SAMPLE) == sample
+        try:
+            manifest = read_manifest(self.games(month))
+        except ManifestError:
+            return False
+        return bool(manifest["source"]["form"] == SAMPLE) == sample
 
     def shards(self, scheme: str, month: str) -> Path:
         """Folder of a month's shards in one scheme."""
@@ -92,8 +97,10 @@ class Lake(dg.ConfigurableResource):  # type: ignore[type-arg]
     def bpe_file(self) -> Path:
         """The trained BPE tokenizer itself, found to be the one that its manifest lists: it says what ids mean.
 
-        Raises `ManifestError` for another file, or none.
+        Raises `ManifestError` for another file, and `LakeError` where no tokenizer was trained yet.
         """
+        if not self.bpe.is_dir():
+            raise LakeError(f"{self.bpe}: no tokenizer stands there; materialise bpe/tokenizer first")
         verify_files(self.bpe, read_manifest(self.bpe))
         return self.bpe / BPE_FILE
 
@@ -119,6 +126,18 @@ class FilterSettings(dg.Config, Filters):
     terminations: list[str] | None = Field(default=["Normal", "Time forfeit"])  # type: ignore[assignment]
 
 
+def default_filters() -> FilterSettings:
+    """The filters of `RUKH_FILTERS`, a JSON object such as `{"min_elo": 1500}`; where it is not set, the defaults.
+
+    Raises `SettingError` for anything else in it.
+    """
+    text = os.environ.get("RUKH_FILTERS") or "{}"
+    try:
+        return FilterSettings(**json.loads(text))
+    except (ValueError, TypeError) as error:
+        raise SettingError(f"RUKH_FILTERS is {text!r}, expected JSON such as {{'min_elo': 1500}}: {error}") from error
+
+
 class GameSource(dg.ConfigurableResource):  # type: ignore[type-arg]
     """Where a month's games come from, and which of them are kept."""
 
@@ -131,7 +150,9 @@ class GameSource(dg.ConfigurableResource):  # type: ignore[type-arg]
     )
     sample_games: int = Field(default=2000, ge=1, description="Games of a sample month that the default filters keep.")
     sample_seed: int = Field(default=0, ge=0, description="Seed of the sample months.")
-    filters: FilterSettings = Field(default_factory=FilterSettings, description="Which games are kept.")
+    filters: FilterSettings = Field(
+        default_factory=default_filters, description="Which games are kept. Environment: RUKH_FILTERS, as JSON."
+    )
 
     def open(self, month: str) -> Source:
         """The month's raw games; every file is hashed here."""

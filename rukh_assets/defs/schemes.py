@@ -58,7 +58,7 @@ def shards_of(scheme: str) -> dg.AssetsDefinition:
         month = context.partition_key
         encoder, source, folder = lake.encoder(scheme), lake.games_file(month), lake.shards(scheme, month)
         manifest = None if config.force else standing_shards(source, encoder, folder)
-        work = "none: games, vocabulary and code are what the standing shards were made from"
+        work = "unchanged: games, vocabulary and code are what the standing shards were made from"
         if manifest is None:
             work = "built"
             progress = progress_log(context.log, f"{scheme}/shards {month}", ["games"])
@@ -96,7 +96,7 @@ def pack_of(scheme: str) -> dg.AssetsDefinition:
     def pack(context: dg.AssetExecutionContext, config: MonthConfig, lake: Lake) -> dg.MaterializeResult[Any]:
         month = context.partition_key
         shards, source, folder = lake.shards(scheme, month), lake.games_file(month), lake.pack(scheme, month)
-        work = "none: shards and code are what the standing pack was made from"
+        work = "unchanged: shards and code are what the standing pack was made from"
         if config.force or standing_pack(shards, source, folder) is None:
             work = "built"
             pack_shards(shards, source, folder)

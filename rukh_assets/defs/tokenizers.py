@@ -21,7 +21,7 @@ from rukh_assets.training import KEPT, TRAINING_VERSION, publish_vocab, tokenize
 def vocab(context: dg.AssetExecutionContext, lake: Lake) -> dg.MaterializeResult[Any]:
     """Write the vocabulary where it is not there already."""
     vocabulary, written = publish_vocab(lake.vocab)
-    work = "built" if written else "none: the file holds these bytes"
+    work = "built" if written else "unchanged: the file holds these bytes"
     context.log.info(f"vocab: {work}")
     return dg.MaterializeResult(
         data_version=dg.DataVersion(vocabulary.vocab_hash),

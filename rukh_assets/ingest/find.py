@@ -12,7 +12,7 @@ ENDINGS = (".parquet", ".pgn.zst", ".pgn")
 SHA256SUMS = "sha256sums.txt"
 """The name under which the monthly dumps' digests are published, beside them."""
 
-_ALLOWED = f"'sample', or a path with {{year}} and {{month}} whose files end in {', '.join(ENDINGS)}"
+_ALLOWED = f"'sample', or a local path with {{year}} and {{month}} whose files end in {', '.join(ENDINGS)}"
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 _NOT_FIXED = re.compile(r"[{*?\[]")
 
@@ -49,7 +49,7 @@ def _check_pattern(pattern: str) -> None:
     if names != {"year", "month"}:
         found = ", ".join(f"{{{name}}}" for name in sorted(names)) or "none"
         raise SourceError(
-            f"source {pattern!r}: needs {{year}} and {{month}} and no other, has {found}; give {_ALLOWED}"
+            f"source {pattern!r}: in braces it has {found}, and needs {{year}} and {{month}}; give {_ALLOWED}"
         )
     if not pattern.lower().endswith((*ENDINGS, "*")):
         raise SourceError(f"source {pattern!r}: the ending is not supported; give {_ALLOWED}")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from rukh_assets.errors import DamagedSourceError, GameColumnsError, GamesChangedError
+from rukh_assets.errors import DamagedSourceError, GameColumnsError, GamesChangedError, GamesMissingError
 from rukh_assets.ingest.schema import GAMES_SCHEMA
 from rukh_loaders.formats import MANIFEST, FileRecord, hash_file, read_manifest
 
@@ -50,9 +50,10 @@ class GamesFile:
 def open_games_file(path: Path) -> Iterator[GamesFile]:
     """Open and hash a games file; one that is replaced meanwhile is read on as it was.
 
-    Raises `GamesChangedError` when a manifest beside it lists the file with another size or sha256, and
-    `DamagedSourceError`, here and while it is read, for what is no parquet file.
+    Raises `GamesMissingError` when there is none, `GamesChangedError` when a manifest beside it lists the file with
+    another size or sha256, and `DamagedSourceError`, here and while it is read, for what is no parquet file.
     """
+    _check_stands(path)
     with path.open("rb") as stream:
         sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
         record: FileRecord = {"bytes": stream.tell(), "sha256": sha256}
@@ -67,10 +68,16 @@ def open_games_file(path: Path) -> Iterator[GamesFile]:
 
 def games_sha256(path: Path) -> str:
     """The sha256 of a games file without reading it where the manifest beside it says so and the size agrees."""
+    _check_stands(path)
     said = _said(path)
     if said is not None and said["bytes"] == path.stat().st_size:
         return said["sha256"]
     return hash_file(path)["sha256"]
+
+
+def _check_stands(path: Path) -> None:
+    if not path.is_file():
+        raise GamesMissingError(f"{path}: is not there; make the month's games first (the asset `games`)")
 
 
 @contextmanager

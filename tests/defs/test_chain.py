@@ -6,8 +6,10 @@ from pathlib import Path
 import dagster as dg
 import numpy as np
 import pytest
-from lakes import lake, lake_tree, run_month, tree, work_of
+from lakes import HEAD_FORMS, lake, lake_tree, run_month, tree, work_of
 
+from rukh_assets.defs.resources import default_filters
+from rukh_assets.errors import SettingError
 from rukh_loaders.errors import ManifestError
 from rukh_loaders.formats import open_pack, read_manifest
 
@@ -44,7 +46,7 @@ def test_a_second_run_does_no_work_says_so_and_keeps_every_data_version(
     home, first = made
     inodes = {path: path.stat().st_ino for path in home.rglob("*") if path.is_file()}
     again = run_month(MONTH, home)
-    assert all(work.startswith("none: ") for work in work_of(again).values())
+    assert all(work.startswith("unchanged: ") for work in work_of(again).values())
     assert {path: path.stat().st_ino for path in home.rglob("*") if path.is_file()} == inodes
 
     def versions(result: dg.ExecuteInProcessResult) -> dict[str, str | None]:
@@ -133,7 +135,7 @@ def test_a_raw_file_replaced_under_its_name_builds_the_month_again(shared_data: 
     source = str(tmp_path / "{year}-{month}.pgn")
     month = {"source": source, "select": ["games"]}
     assert work_of(run_month("2021-10", tmp_path / "lake", **month)) == {"games": "built"}
-    assert work_of(run_month("2021-10", tmp_path / "lake", **month))["games"].startswith("none: ")
+    assert work_of(run_month("2021-10", tmp_path / "lake", **month))["games"].startswith("unchanged: ")
     raw.write_text(text)
     assert work_of(run_month("2021-10", tmp_path / "lake", **month)) == {"games": "built"}
     manifest = json.loads((lake(tmp_path / "lake").games("2021-10") / "manifest.json").read_bytes())
@@ -174,5 +176,37 @@ def test_what_a_killed_rebuild_left_is_removed_by_the_next_run_though_it_has_no_
     left = lake(tmp_path).pack("uci", MONTH).with_name(f".{MONTH}.building-dead")
     left.mkdir()
     (left / "tokens.npy").write_bytes(b"half")
-    assert work_of(run_month(MONTH, tmp_path))["uci/pack"].startswith("none: ")
+    assert work_of(run_month(MONTH, tmp_path))["uci/pack"].startswith("unchanged: ")
     assert not left.exists()
+
+
+def test_sample_games_never_replace_a_real_month(shared_data: Path, tmp_path: Path) -> None:
+    real = str(shared_data / HEAD_FORMS["hf"])
+    run_month("2021-10", tmp_path, source=real, select=["games"])
+    before = lake_tree(tmp_path)
+    result = run_month("2021-10", tmp_path, select=["games"], ops={"games": {"force": True}}, check=False)
+    assert not result.success
+    assert "holds real games of 2021-10, and sample games never replace them" in str(
+        result.failure_data_for_node("games")
+    )
+    assert lake_tree(tmp_path) == before
+
+
+def test_an_asset_without_what_it_reads_says_which_to_materialise(tmp_path: Path) -> None:
+    shards = run_month(MONTH, tmp_path, select=["uci/shards"], check=False)
+    assert "games.parquet: is not there; make the month's games first" in str(
+        shards.failure_data_for_node("uci__shards")
+    )
+    run_month(MONTH, tmp_path, select=["games"])
+    bpe = run_month(MONTH, tmp_path, select=["bpe/shards"], check=False)
+    assert "no tokenizer stands there; materialise bpe/tokenizer first" in str(bpe.failure_data_for_node("bpe__shards"))
+
+
+def test_filters_of_the_environment_are_those_of_every_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RUKH_FILTERS", '{"min_elo": 1500, "terminations": ["Normal"]}')
+    filters = default_filters()
+    assert (filters.min_elo, filters.terminations, filters.min_plies) == (1500, ["Normal"], 20)
+    for text in ("{min_elo: 1500}", "[]", '{"min_elo": 1500, "max_elo": 1400}', '{"elo": 1500}'):
+        monkeypatch.setenv("RUKH_FILTERS", text)
+        with pytest.raises(SettingError, match="RUKH_FILTERS is"):
+            default_filters()

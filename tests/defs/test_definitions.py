@@ -54,6 +54,7 @@ def test_every_check_blocks() -> None:
     graph = defs.resolve_asset_graph()
     assert len(graph.asset_check_keys) == 12
     assert all(graph.get_check_spec(key).blocking for key in graph.asset_check_keys)
+    assert all(graph.get_check_spec(key).description for key in graph.asset_check_keys)
 
 
 def test_loading_the_definitions_imports_no_torch_tokenizers_or_plots() -> None:

@@ -61,7 +61,7 @@ def test_retrain_replaces_it_and_the_bpe_packs_are_built_again(tmp_path: Path) -
     first = run_month("2025-01", tmp_path, select=BPE)
     again = run_month("2025-01", tmp_path, select=BPE, ops=training(vocab_size=400, retrain=True))
     assert work_of(again) == dict.fromkeys(BPE, "built") | {"games": work_of(again)["games"]}
-    assert work_of(again)["games"].startswith("none: ")
+    assert work_of(again)["games"].startswith("unchanged: ")
 
     def version(result: object) -> object:
         for event in result.get_asset_materialization_events():  # type: ignore[attr-defined]
@@ -101,7 +101,7 @@ def test_the_tokenizer_is_the_same_whichever_month_is_made_first(tmp_path: Path)
 def test_a_training_month_that_does_not_stand_is_made_and_then_found_standing(tmp_path: Path) -> None:
     run_month("2025-01", tmp_path, select=BPE, ops=training(training_month="2025-02"))
     assert lake(tmp_path).games_file("2025-02").is_file()
-    assert work_of(run_month("2025-02", tmp_path, select=["games"]))["games"].startswith("none: ")
+    assert work_of(run_month("2025-02", tmp_path, select=["games"]))["games"].startswith("unchanged: ")
 
 
 def test_without_a_training_month_it_is_the_first_that_the_source_has(tmp_path: Path) -> None:
