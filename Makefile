@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export DAGSTER_DISABLE_TELEMETRY := 1
 
-.PHONY: help demo test test-long lint ui clean
+.PHONY: help demo test test-long lint bench ui clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -28,6 +28,9 @@ test: lint  ## lint, types, import rules and all tests but the long ones
 
 test-long: lint  ## everything, the long tests too
 	$(BIN)/python -m pytest
+
+bench: .venv/.installed  ## how fast each step is, beside plain Python and its limits (ARGS=--quick: under a minute)
+	@$(BIN)/python -m benchmarks $(ARGS)
 
 ui: .venv/.installed  ## the Dagster UI on http://127.0.0.1:3000, history kept under data/dagster
 	@mkdir -p data/dagster && cp dagster.yaml data/dagster/dagster.yaml
