@@ -5,7 +5,7 @@ RUKH_HOME ?= $(CURDIR)
 DAGSTER_DIR := $(RUKH_HOME)/data/dagster
 export DAGSTER_DISABLE_TELEMETRY := 1
 
-.PHONY: help demo test test-long lint ui clean
+.PHONY: help demo test test-long lint bench ui clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -31,6 +31,9 @@ test: lint  ## lint, types, import rules and all tests but the long ones
 
 test-long: lint  ## everything, the long tests too
 	$(BIN)/python -m pytest
+
+bench: .venv/.installed  ## how fast each step is, beside plain Python and its limits (ARGS=--quick: under a minute)
+	@$(BIN)/python -m benchmarks $(ARGS)
 
 ui: .venv/.installed  ## the Dagster UI on http://127.0.0.1:3000, history kept under data/dagster
 	@mkdir -p "$(DAGSTER_DIR)" && cp dagster.yaml "$(DAGSTER_DIR)/dagster.yaml"
