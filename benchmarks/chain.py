@@ -37,7 +37,7 @@ from rukh_assets.ingest.month import read_month
 from rukh_assets.packing import pack_shards, write_shards
 from rukh_assets.reports.fixture import FIXTURE_PGN, verify_fixture, write_fixture
 from rukh_assets.reports.month import publish_newest, write_report
-from rukh_assets.training import publish_vocab, tokenizer_of_month
+from rukh_assets.training import TrainingGames, publish_vocab, tokenizer_of_month
 from rukh_loaders.tokenizers.bpe import TRAINING_GAMES, VOCAB_SIZE
 
 
@@ -56,8 +56,7 @@ def run_plainly(lake: Lake, hf: Path) -> None:
     read_month(MONTH, open_month(hf), Filters(), lake.games(MONTH))
     tokenizer_of_month(
         lake.bpe,
-        {MONTH: lake.games(MONTH)},
-        sample=False,
+        TrainingGames.standing(MONTH, lake.games(MONTH)),
         training_month=None,
         training_games=TRAINING_GAMES,
         vocab_size=VOCAB_SIZE,

@@ -26,7 +26,7 @@ from rukh_assets.ingest.raw import TAGS
 from rukh_assets.ingest.sample import sample_batches
 from rukh_assets.ingest.sources import Source, open_source
 from rukh_assets.ingest.verdicts import judge_raw
-from rukh_assets.training import tokenizer_of_month
+from rukh_assets.training import TrainingGames, tokenizer_of_month
 from rukh_loaders.formats import publish_folder
 from rukh_loaders.tokenizers.bpe import VOCAB_SIZE
 
@@ -109,10 +109,8 @@ class Corpora:
         read_month(MONTH, open_month(self.hf(games, of)), NOTHING_FILTERED, folder / "month")
 
     def _train_bpe(self, games: int, of: str, folder: Path) -> None:
-        month = {MONTH: self.games(games).parent}
-        tokenizer_of_month(
-            folder / "bpe", month, sample=False, training_month=None, training_games=games, vocab_size=VOCAB_SIZE
-        )
+        standing = TrainingGames.standing(MONTH, self.games(games).parent)
+        tokenizer_of_month(folder / "bpe", standing, training_month=None, training_games=games, vocab_size=VOCAB_SIZE)
 
     def _distinct_hf(self, games: int, of: str) -> pa.Table:
         if of == "head":

@@ -6,6 +6,7 @@ The one exception says so aloud: a tokenizer of sample games gives way as soon a
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -33,13 +34,32 @@ def publish_vocab(path: Path) -> tuple[Vocabulary, bool]:
     return tokenizer.vocabulary, True
 
 
+@dataclass(frozen=True)
+class TrainingGames:
+    """Where the games of months lie, and how to make those that do not stand yet.
+
+    So a tokenizer does not depend on the order in which months are made: its training month is made when it is wanted.
+    """
+
+    folder_of: Callable[[str], Path]
+    """The folder of a month's games, whether they stand or not."""
+    make: Callable[[str], None]
+    """Make the games of a month where they do not stand."""
+    default_month: Callable[[], str]
+    """The training month where neither a setting nor a standing tokenizer gives one."""
+    sample: bool
+    """Whether months are sample games now."""
+
+    @classmethod
+    def standing(cls, month: str, folder: Path) -> "TrainingGames":
+        """The real games of one month, which stand in `folder`."""
+        return cls(lambda _: folder, lambda _: None, lambda: month, sample=False)
+
+
 def tokenizer_of_month(
     folder: Path,
-    games_folder: Callable[[str], Path],
-    make_games: Callable[[str], None],
-    default_month: Callable[[], str],
+    games: TrainingGames,
     *,
-    sample: bool,
     training_month: str | None,
     training_games: int,
     vocab_size: int,
@@ -50,11 +70,7 @@ def tokenizer_of_month(
 
     Args:
         folder: receives `bpe.json` (the bytes of the tokenizer's `to_str()`) and `manifest.json`, whole.
-        games_folder: gives the folder of a month's games, whether they stand or not.
-        make_games: makes the games of a month where they do not stand; called only when there is something to train,
-            so that the tokenizer does not depend on the order in which months are made.
-        default_month: gives the training month where neither `training_month` nor a standing tokenizer does.
-        sample: whether months are sample games now.
+        games: where games to train on lie; missing ones are made only when there is something to train.
         training_month: `YYYY-MM`, or None.
         training_games: the first so many games of that month.
         vocab_size: entries wanted, the eight specials included.
@@ -70,15 +86,15 @@ def tokenizer_of_month(
     """
     with exclusive(folder):
         standing = _standing(folder)
-        gives_way = standing is not None and standing["training"]["sample"] and not sample
+        gives_way = standing is not None and standing["training"]["sample"] and not games.sample
         if standing and not gives_way:
             training_month = training_month or standing["settings"]["month"]
-        month = training_month or default_month()
+        month = training_month or games.default_month()
         settings = {"month": month, "games": training_games, "vocab_size": vocab_size}
         if standing and not retrain and not gives_way:
-            return standing, _why_kept(standing, settings, games_folder(month))
-        make_games(month)
-        manifest = _train(folder, settings, games_folder(month), sample, progress)
+            return standing, _why_kept(standing, settings, games.folder_of(month))
+        games.make(month)
+        manifest = _train(folder, settings, games.folder_of(month), games.sample, progress)
         replaced = "; the one of sample games was replaced, bpe packs made with it are stale" if gives_way else ""
         return manifest, f"built{replaced}"
 

@@ -8,7 +8,7 @@ from rukh_assets.defs.games import games_of_month
 from rukh_assets.defs.metadata import OWNERS, progress_log
 from rukh_assets.defs.resources import BpeTraining, GamesConfig, GameSource, Lake
 from rukh_assets.errors import SourceMissingError, TrainingGamesError
-from rukh_assets.training import KEPT, TRAINING_VERSION, publish_vocab, tokenizer_of_month
+from rukh_assets.training import KEPT, TRAINING_VERSION, TrainingGames, publish_vocab, tokenizer_of_month
 
 
 @dg.asset(
@@ -66,10 +66,7 @@ def bpe_tokenizer(
 
     manifest, work = tokenizer_of_month(
         lake.bpe,
-        lake.games,
-        make_games,
-        source.first_month,
-        sample=source.is_sample,
+        TrainingGames(lake.games, make_games, source.first_month, sample=source.is_sample),
         training_month=config.training_month,
         training_games=config.training_games,
         vocab_size=config.vocab_size,

@@ -16,7 +16,7 @@ from tokenizers import Tokenizer
 from rukh_assets.definitions import defs
 from rukh_assets.errors import GamesChangedError
 from rukh_assets.ingest.schema import GAMES_SCHEMA
-from rukh_assets.training import KEPT, tokenizer_of_month
+from rukh_assets.training import KEPT, TrainingGames, tokenizer_of_month
 from rukh_loaders.errors import RukhLoadersError
 from rukh_loaders.formats import open_pack
 from rukh_loaders.formats.manifest import describe_files, read_manifest, write_manifest
@@ -27,9 +27,8 @@ BPE = ["games", "bpe/tokenizer", "bpe/shards", "bpe/pack"]
 
 def train(folder: Path, games: Path, **settings: Any) -> dict[str, Any]:
     """The manifest of a tokenizer trained on games that stand."""
-    manifest, work = tokenizer_of_month(
-        folder, lambda _: games, lambda _: None, lambda: "2024-01", training_month=None, **settings
-    )
+    standing = TrainingGames.standing("2024-01", games)
+    manifest, work = tokenizer_of_month(folder, standing, training_month=None, **settings)
     assert work == "built"
     return manifest
 
@@ -159,7 +158,7 @@ def test_games_changed_under_their_manifest_train_no_tokenizer(tmp_path: Path) -
     damaged[1292] ^= 1
     lake(tmp_path).games_file("2025-01").write_bytes(damaged)
     with pytest.raises(GamesChangedError, match=r"games.parquet: is .* the manifest beside it says"):
-        train(tmp_path / "bpe", lake(tmp_path).games("2025-01"), sample=True, training_games=10, vocab_size=300)
+        train(tmp_path / "bpe", lake(tmp_path).games("2025-01"), training_games=10, vocab_size=300)
 
 
 def test_training_games_above_the_default_of_200_000_are_all_read(tmp_path: Path) -> None:
@@ -172,6 +171,6 @@ def test_training_games_above_the_default_of_200_000_are_all_read(tmp_path: Path
     arrays = [pa.array(columns[field.name], field.type) for field in GAMES_SCHEMA]
     pq.write_table(pa.Table.from_arrays(arrays, schema=GAMES_SCHEMA), folder / "games.parquet")
     write_manifest(folder, {"source": {"form": "pgn"}, "files": describe_files(folder)})
-    manifest = train(tmp_path / "bpe", folder, sample=False, training_games=300_000, vocab_size=64)
+    manifest = train(tmp_path / "bpe", folder, training_games=300_000, vocab_size=64)
     assert manifest["training"]["games"] == 220_000
     assert "a2a3h7h6" in load_bpe(tmp_path / "bpe" / "bpe.json").get_vocab()
