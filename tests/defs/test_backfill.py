@@ -59,7 +59,7 @@ def test_three_months_backfilled_from_the_ui_equal_the_same_made_one_by_one(
 ) -> None:
     assert backfilled(dagster, dagster.backfill(CHAIN, MONTHS)) == "COMPLETED_SUCCESS"
     for month in MONTHS:
-        run_month(month, tmp_path, source=source, vocab_size=4096)
+        run_month(month, tmp_path, source=source, ops={"bpe__tokenizer": {"training_month": MONTHS[0]}})
     one_by_one = lake_tree(tmp_path)
     assert len(one_by_one) > 100
     assert lake_tree(home) == one_by_one
