@@ -9,7 +9,7 @@ import pytest
 from corpora import batch_of, bytes_below, change_manifest, pgn_games, random_games, write_games
 
 from rukh_assets.encode import SCHEMES, make_encoder
-from rukh_assets.encode.san import uci_to_san
+from rukh_assets.encode.san_text import uci_to_san
 from rukh_assets.packing import pack_month, pack_shards, standing_pack, standing_shards, write_shards
 from rukh_loaders.formats import (
     COLUMNS,
