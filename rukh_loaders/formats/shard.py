@@ -190,7 +190,7 @@ def _check_offsets(where: str, offsets: NDArray[Any], count: int) -> None:
 
 
 def _is_list_of_ints(value: object) -> bool:
-    return isinstance(value, list) and all(type(item) is int for item in value)
+    return isinstance(value, list) and set(map(type, value)) <= {int}
 
 
 def _short(value: object) -> str:

@@ -99,7 +99,7 @@ def test_meta_json_has_its_six_keys_and_the_manifest_the_rest(month):
     assert manifest["months"] == ["2021-10"]
     assert manifest["vocab_fingerprint"] == UCI.vocabulary.vocab_fingerprint
     assert manifest["games"] == {"n_games": 60, "sha256": hash_file(month / "games" / "games.parquet")["sha256"]}
-    assert set(manifest["libraries"]) == {"chess", "numpy", "pyarrow", "tokenizers"}
+    assert set(manifest["libraries"]) == {"chess", "numba", "numpy", "pyarrow", "tokenizers"}
 
 
 def test_each_row_group_becomes_one_shard_in_order_beyond_ten(month):
