@@ -7,8 +7,20 @@
     >>> ids.tolist(), lengths.tolist()
     ([1, 17, 43, 997, 1164, 5, 2], [7])
 
-`encoder` says what an encoder promises, `games` what every scheme accepts; `uci`, `san` and `bpe` are the clear ways,
-a game at a time through the single-game tokenizers, and the measure of any faster way.
+A scheme's encoder looks at whole batches through a kernel, and leaves each game that the kernel does not take to the
+readable way, `encode_game`: a game at a time through the single-game tokenizers. Its ids or its error stand.
+
+| module | holds |
+|---|---|
+| `encoder.py` | what an encoder promises, and how games that were left come back in |
+| `games.py` | what every scheme accepts, game by game, and the errors for all else |
+| `arrays.py` | the columns of a batch as the arrays that kernels read |
+| `uci.py`, `san.py`, `bpe.py` | the three encoders |
+| `uci_writing.py`, `bpe_writing.py` | their kernels; that of san is `rukh_assets.board.uci_to_san_ids` |
+| `bpe_pieces.py` | a trained tokenizer as tables for its kernel |
+| `san_text.py` | games spelt in SAN by python-chess |
+
+Rules lie in the module of the kernel that needs them, since numba's cache looks at no other for changes.
 """
 
 from pathlib import Path
@@ -25,8 +37,8 @@ __all__ = ["SCHEMES", "Encoder", "make_encoder"]
 def make_encoder(scheme: str, bpe: Any = None) -> Encoder:
     """Build the encoder of a scheme; `bpe` is a `tokenizers.Tokenizer` or the path of its JSON, for that scheme only.
 
-    Raises `UnknownSchemeError`, `TokenizerRequiredError` (both `ValueError`s), and what `load_bpe` and
-    `bpe_vocabulary` raise for a file or tokenizer whose special tokens are not those of the contract.
+    Raises `UnknownSchemeError`, `TokenizerRequiredError` (both `ValueError`s), what `load_bpe` and `bpe_vocabulary`
+    raise for a file or tokenizer that is not as the contract says, and `VocabularyTooLargeError` above 65,536 ids.
     """
     if scheme == "uci":
         from rukh_assets.encode.uci import UciEncoder

@@ -1,13 +1,13 @@
 """What an encoder is: one Arrow batch of games in, the ids of all its games out."""
 
-from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from rukh_assets.encode.games import GameRow, read_game
 from rukh_loaders.tokenizers.vocabulary import Vocabulary
 
 Encoded = tuple[NDArray[np.uint16], NDArray[np.int64]]
@@ -31,11 +31,19 @@ class Encoder(Protocol):
         ...
 
 
-def concatenate(games: Iterable[Sequence[int]]) -> Encoded:
-    """Put the ids of single games one after the other, as `Encoder.encode_batch` returns them."""
-    ids = array("H")
-    lengths = array("q")
-    for game in games:
-        ids.extend(game)
-        lengths.append(len(game))
-    return np.array(ids, dtype=np.uint16), np.array(lengths, dtype=np.int64)
+def encode_left(
+    batch: pa.RecordBatch, encoded: Encoded, left: NDArray[np.bool_], encode_game: Callable[[GameRow], Sequence[int]]
+) -> Encoded:
+    """Put in the games that a kernel left to the readable way, whose ids or error stand.
+
+    Where `left` is set, a game has no ids in `encoded` and length 0. The first game that `read_game` or `encode_game`
+    refuses ends it with their error.
+    """
+    rows = np.flatnonzero(left)
+    if not rows.size:
+        return encoded
+    ids, lengths = encoded
+    games = [np.array(encode_game(read_game(batch, row)), np.uint16) for row in rows.tolist()]
+    starts = (np.cumsum(lengths) - lengths)[rows]
+    lengths[rows] = [game.size for game in games]
+    return np.insert(ids, np.repeat(starts, lengths[rows]), np.concatenate(games)), lengths

@@ -1,9 +1,11 @@
-"""The rows of an Arrow batch of games, checked: what every encoder takes, and what none of them takes."""
+"""The rows of an Arrow batch of games: what every encoder takes, and what none of them takes."""
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from rukh_assets.errors import (
     GameColumnsError,
@@ -39,25 +41,48 @@ class GameRow(NamedTuple):
         return _place(self.row, self.game_id)
 
 
-def read_games(batch: pa.RecordBatch) -> Iterator[GameRow]:
-    """Yield every game of a batch of the games schema, in its order, once it is seen to be one that has a text.
+def check_columns(batch: pa.RecordBatch) -> None:
+    """Raise `GameColumnsError` unless a batch has the columns that encoders read, each of a type that it may have.
 
-    Slices and `large_string` columns are read as any other. Row numbers count from 0 within the batch.
-
-    Raises `GameColumnsError` for a missing column or one of another type, and at the first bad row
-    `NullValueError`, `UnknownResultError`, `MalformedUciError` or `UnknownMoveError`.
+    Integers are of any width; texts are `string` or `large_string`.
     """
-    _check_columns(batch.schema)
-    values = (batch.column(name).to_pylist() for name in _COLUMNS)
-    for row, (game_id, uci, white_elo, black_elo, result) in enumerate(zip(*values, strict=True)):
-        place = _place(row, game_id)
-        for name, value in zip(_COLUMNS, (game_id, uci, white_elo, black_elo, result), strict=True):
-            if value is None:
-                raise NullValueError(f"{place}: {name} is null; every column of a game has a value")
-        if result not in RESULT_TOKENS:
-            raise UnknownResultError(f"{place}: result {result!a}; allowed are {', '.join(RESULT_TOKENS)}")
-        split_uci(uci, place)
-        yield GameRow(row, game_id, uci, white_elo, black_elo, result)
+    for name in _COLUMNS:
+        index = batch.schema.get_field_index(name)
+        if index < 0:
+            raise GameColumnsError(f"column {name!r} is missing; the batch has {batch.schema.names}")
+        kind = batch.schema.field(index).type
+        is_string = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+        if name in _STRING_COLUMNS and not is_string:
+            raise GameColumnsError(f"column {name!r} is {kind}; allowed are string and large_string")
+        if name in _INTEGER_COLUMNS and not pa.types.is_integer(kind):
+            raise GameColumnsError(f"column {name!r} is {kind}; allowed are integers")
+
+
+def rows_without_nulls(batch: pa.RecordBatch) -> NDArray[np.bool_]:
+    """For each row, whether all columns that encoders read have a value."""
+    whole = np.ones(batch.num_rows, np.bool_)
+    for name in _COLUMNS:
+        column = batch.column(name)
+        if column.null_count:
+            whole &= column.is_valid().to_numpy(zero_copy_only=False)
+    return whole
+
+
+def read_game(batch: pa.RecordBatch, row: int) -> GameRow:
+    """One game of a batch that passes `check_columns`, once it is seen to be one that has a text.
+
+    Rows count from 0 within the batch. Raises `NullValueError`, `UnknownResultError`, `MalformedUciError` or
+    `UnknownMoveError`. Bytes that are not UTF-8 are as wrong as any character beyond ASCII.
+    """
+    values = {name: _value(batch.column(name)[row]) for name in _COLUMNS}
+    place = _place(row, values["game_id"])
+    for name, value in values.items():
+        if value is None:
+            raise NullValueError(f"{place}: {name} is null; every column of a game has a value")
+    if values["result"] not in RESULT_TOKENS:
+        raise UnknownResultError(f"{place}: result {values['result']!a}; allowed are {', '.join(RESULT_TOKENS)}")
+    split_uci(values["uci"], place)
+    return GameRow(row, **values)
 
 
 def split_uci(uci: str, place: str = "game") -> list[str]:
@@ -92,17 +117,10 @@ def _refuse(moves: Sequence[str], place: str) -> None:
     )
 
 
-def _check_columns(schema: pa.Schema) -> None:
-    for name in _COLUMNS:
-        index = schema.get_field_index(name)
-        if index < 0:
-            raise GameColumnsError(f"column {name!r} is missing; the batch has {schema.names}")
-        kind = schema.field(index).type
-        is_string = pa.types.is_string(kind) or pa.types.is_large_string(kind)
-        if name in _STRING_COLUMNS and not is_string:
-            raise GameColumnsError(f"column {name!r} is {kind}; allowed are string and large_string")
-        if name in _INTEGER_COLUMNS and not pa.types.is_integer(kind):
-            raise GameColumnsError(f"column {name!r} is {kind}; allowed are integers")
+def _value(scalar: pa.Scalar) -> Any:
+    if pa.types.is_integer(scalar.type) or not scalar.is_valid:
+        return scalar.as_py()
+    return scalar.as_buffer().to_pybytes().decode("utf-8", "surrogateescape")
 
 
 def _place(row: int, game_id: int | None) -> str:

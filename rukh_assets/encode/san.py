@@ -1,19 +1,18 @@
-"""The san scheme over whole batches: every game is replayed by python-chess and spelt as numbered movetext."""
+"""The san scheme over whole batches: every game is replayed and spelt as numbered movetext."""
 
-from collections.abc import Iterator, Sequence
-
-import chess
 import pyarrow as pa
 
-from rukh_assets.encode.encoder import Encoded, concatenate
-from rukh_assets.encode.games import GameRow, read_games, split_uci
-from rukh_assets.errors import IllegalMoveError
+from rukh_assets.board import DONE, uci_to_san_ids
+from rukh_assets.encode.arrays import result_codes
+from rukh_assets.encode.encoder import Encoded, encode_left
+from rukh_assets.encode.games import GameRow, check_columns, rows_without_nulls
+from rukh_assets.encode.san_text import spell_moves
 from rukh_loaders.tokenizers.san import SanCharTokenizer
 from rukh_loaders.tokenizers.vocabulary import Vocabulary
 
 
 class SanEncoder:
-    """Ids of `SanCharTokenizer.encode` of a game's numbered movetext, a space and its result."""
+    """Ids of `SanCharTokenizer.encode` of a game's numbered movetext, a space and its result, by the board kernels."""
 
     def __init__(self) -> None:
         self._tokenizer = SanCharTokenizer()
@@ -25,43 +24,11 @@ class SanEncoder:
 
     def encode_batch(self, batch: pa.RecordBatch) -> Encoded:
         """Encode a batch; see `Encoder.encode_batch`. An illegal move is an `IllegalMoveError`."""
-        return concatenate(self._tokenizer.encode(text) for text in _san_texts(batch))
+        check_columns(batch)
+        games = uci_to_san_ids(batch.column("uci"), result_codes(batch.column("result")))
+        left = (games.verdicts != DONE) | ~rows_without_nulls(batch)
+        return encode_left(batch, (games.ids, games.lengths), left, self.encode_game)
 
-
-def uci_to_san(uci: str) -> str:
-    """Spell a game from the normal start as numbered movetext: `e2e4 e7e5 g1f3` is `1.e4 e5 2.Nf3`.
-
-    Check and mate are marked as python-chess marks them; the result is not part of the text.
-
-    Raises `MalformedUciError` or `UnknownMoveError` as `split_uci` does, and `IllegalMoveError` with the ply and the
-    position. Castling is the king's move of two files: `e1h1`, which python-chess itself takes, is illegal here.
-    """
-    return _movetext(split_uci(uci), "game")
-
-
-def _san_texts(batch: pa.RecordBatch) -> Iterator[str]:
-    for game in read_games(batch):
-        yield _san_text(game)
-
-
-def _san_text(game: GameRow) -> str:
-    return f"{_movetext(game.uci.split(' '), game.place)} {game.result}"
-
-
-def _movetext(moves: Sequence[str], place: str) -> str:
-    board = chess.Board()
-    words = []
-    for ply, move in enumerate(moves, 1):
-        number = f"{board.fullmove_number}." if board.turn == chess.WHITE else ""
-        words.append(number + board.san_and_push(_legal_move(board, move, ply, place)))
-    return " ".join(words)
-
-
-def _legal_move(board: chess.Board, move: str, ply: int, place: str) -> chess.Move:
-    try:
-        legal = board.parse_uci(move)
-    except chess.IllegalMoveError:
-        legal = chess.Move.null()
-    if legal.uci() != move:  # parse_uci rewrites castling spelt as king takes rook, and answers with the two-file move
-        raise IllegalMoveError(f"{place}, ply {ply}: illegal uci: {move!r} in {board.fen()}")
-    return legal
+    def encode_game(self, game: GameRow) -> list[int]:
+        """Encode one game the readable way, by python-chess, which judges what the kernel does not take."""
+        return self._tokenizer.encode(f"{spell_moves(game.uci.split(' '), game.place)} {game.result}")

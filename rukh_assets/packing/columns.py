@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from rukh_assets.errors import NullValueError, TimeControlError, UnknownResultError
+from rukh_assets.errors import NullValueError, RukhAssetsError, TimeControlError, UnknownResultError
 from rukh_loaders.formats import COLUMNS
 
 GAME_COLUMNS = ("game_id", "white_elo", "black_elo", "n_plies", "result", "time_control", "utc_date", "eco")
@@ -34,55 +34,56 @@ def pack_columns(games: pa.Table, file: str = "games", first_row: int = 0) -> di
         if name != "utc_date" and games[name].null_count:
             row = first_row + games[name].is_null().to_pylist().index(True)
             raise NullValueError(f"{file}, row {row}: {name} is null; only utc_date may be")
-    texts = _Texts(games, file, first_row)
-    seconds = texts.parse("time_control", _time_control)
+    seconds = _parse(games, "time_control", _time_control, file, first_row).reshape(-1, 2)
     columns = {
         "game_id": games["game_id"],
         "white_elo": games["white_elo"],
         "black_elo": games["black_elo"],
         "n_plies": games["n_plies"],
-        "result": texts.parse("result", _result),
-        "base_seconds": [base for base, _ in seconds],
-        "increment_seconds": [increment for _, increment in seconds],
+        "result": _parse(games, "result", _result, file, first_row),
+        "base_seconds": seconds[:, 0],
+        "increment_seconds": seconds[:, 1],
         "utc_date": games["utc_date"].cast(pa.int32()).fill_null(UNKNOWN_DATE),
-        "eco": texts.parse("eco", _eco),
+        "eco": _parse(games, "eco", _eco, file, first_row),
     }
     return {name: np.asarray(columns[name], dtype=dtype) for name, dtype in COLUMNS.items()}
 
 
-class _Texts:
-    """Text columns of a table, each distinct text parsed once."""
+def _parse(
+    games: pa.Table, name: str, parser: Callable[[str], int | tuple[int, int]], file: str, first_row: int
+) -> NDArray[np.int64]:
+    """What `parser` makes of each text of a column; it sees each distinct text once, in the order of the rows."""
+    texts = games[name].combine_chunks().dictionary_encode()
+    numbers = np.asarray(texts.indices)
+    values = []
+    for number, text in enumerate(texts.dictionary.to_pylist()):
+        try:
+            values.append(parser(text))
+        except RukhAssetsError as error:
+            row = first_row + int(np.argmax(numbers == number))
+            raise type(error)(f"{file}, row {row}: {error}") from None
+    parsed: NDArray[np.int64] = np.array(values, np.int64)[numbers]
+    return parsed
 
-    def __init__(self, games: pa.Table, file: str, first_row: int) -> None:
-        self._games, self._file, self._first_row = games, file, first_row
 
-    def parse(self, name: str, parser: Callable[[str, str], Any]) -> list[Any]:
-        texts = self._games[name].to_pylist()
-        parsed: dict[str, Any] = {}
-        for row, text in enumerate(texts, self._first_row):
-            if text not in parsed:
-                parsed[text] = parser(text, f"{self._file}, row {row}")
-        return [parsed[text] for text in texts]
-
-
-def _result(text: str, place: str) -> int:
+def _result(text: str) -> int:
     if text not in RESULT_CODES:
-        raise UnknownResultError(f"{place}: result {text!a}; allowed are {', '.join(RESULT_CODES)}")
+        raise UnknownResultError(f"result {text!a}; allowed are {', '.join(RESULT_CODES)}")
     return RESULT_CODES[text]
 
 
-def _time_control(text: str, place: str) -> tuple[int, int]:
+def _time_control(text: str) -> tuple[int, int]:
     if text == "-":
         return CORRESPONDENCE, CORRESPONDENCE
     match = _TIME_CONTROL.fullmatch(text)
     base, increment = (int(match[1]), int(match[2])) if match else (-1, -1)
     if not match or base > np.iinfo(np.int32).max or increment > np.iinfo(np.int16).max:
         raise TimeControlError(
-            f"{place}: time_control {text!a}; allowed are base+increment in seconds "
+            f"time_control {text!a}; allowed are base+increment in seconds "
             "(at most 2147483647+32767), and - for correspondence"
         )
     return base, increment
 
 
-def _eco(text: str, place: str) -> int:
+def _eco(text: str) -> int:
     return "ABCDE".index(text[0]) * 100 + int(text[1:]) if _ECO.fullmatch(text) else UNKNOWN_ECO

@@ -33,7 +33,7 @@ SEQUENCE = "sequence"
 """The one key of a game shard: uint16 with offsets, record i is game i."""
 
 _ENCODED_COLUMNS = ("game_id", "uci", "white_elo", "black_elo", "result")
-_LIBRARIES = ("chess", "numpy", "pyarrow", "tokenizers")
+_LIBRARIES = ("chess", "numba", "numpy", "pyarrow", "tokenizers")
 
 
 def write_shards(
@@ -85,15 +85,15 @@ def library_versions() -> dict[str, str]:
 
 
 def _encode(encoder: Encoder, table: pa.Table, place: str) -> Encoded:
-    batches = table.combine_chunks().to_batches()
-    if not batches:
-        return np.empty(0, np.uint16), np.empty(0, np.int64)
     try:
-        encoded = [encoder.encode_batch(batch) for batch in batches]
+        encoded = [encoder.encode_batch(batch) for batch in table.combine_chunks().to_batches()]
     except GameRefusedError as error:
         raise type(error)(f"{place}: {error}") from error
-    ids = np.concatenate([ids for ids, _ in encoded])
-    lengths = np.concatenate([lengths for _, lengths in encoded])
+    if len(encoded) == 1:  # but for row groups with more text than one Arrow array holds
+        ids, lengths = encoded[0]
+    else:
+        ids = np.concatenate([np.empty(0, np.uint16), *(ids for ids, _ in encoded)])
+        lengths = np.concatenate([np.empty(0, np.int64), *(lengths for _, lengths in encoded)])
     if lengths.size != table.num_rows:
         raise ShardsRefusedError(f"{place}: the encoder gave {lengths.size} games for {table.num_rows} rows")
     return ids, lengths

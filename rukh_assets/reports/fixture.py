@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from rukh_assets.encode.san import uci_to_san
+from rukh_assets.encode.san_text import uci_to_san
 from rukh_assets.errors import FixtureMismatchError
 from rukh_assets.reports.strict_pgn import StrictGame, read_strictly
 from rukh_assets.standing import standing_manifest

@@ -190,7 +190,9 @@ def _check_offsets(where: str, offsets: NDArray[Any], count: int) -> None:
 
 
 def _is_list_of_ints(value: object) -> bool:
-    return isinstance(value, list) and all(type(item) is int and abs(item) < 1 << 63 for item in value)
+    if not isinstance(value, list) or not set(map(type, value)) <= {int}:
+        return False
+    return not value or (min(value) >= -(1 << 63) and max(value) < 1 << 63)
 
 
 def _short(value: object) -> str:

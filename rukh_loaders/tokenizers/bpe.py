@@ -196,14 +196,16 @@ def _wrong_settings(described: dict[str, Any]) -> list[str]:
 
 
 def _wrong_specials(tokens: list[str], described: dict[str, Any]) -> list[str]:
-    added = {token["content"]: token["id"] for token in described["added_tokens"] if token["special"]}
-    plain = [token["content"] for token in described["added_tokens"] if not token["special"]]
-    faults = [f"{token!r} was added to what was trained, expected nothing added" for token in plain]
+    added = {token["content"]: token for token in described["added_tokens"]}
+    faults = []
     for token_id, special in enumerate(SPECIALS):
         got = tokens[token_id] if token_id < len(tokens) else None
         if got != special:
             faults.append(f"id {token_id} is {got!r}, expected {special!r}")
-        elif added.get(special) != token_id:
+        elif special not in added or not added[special]["special"]:
             faults.append(f"{special!r} is not marked as a special token")
-    faults += [f"{token!r} is a special token, expected those of uci alone" for token in added if token not in SPECIALS]
+    for token in added:
+        if token not in SPECIALS:
+            kind = "a special" if added[token]["special"] else "an added"
+            faults.append(f"{token!r} is {kind} token, expected those of uci alone")
     return faults

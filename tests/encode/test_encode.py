@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import rukh_assets.encode
 from rukh_assets.encode import SCHEMES, make_encoder
-from rukh_assets.encode.san import uci_to_san
+from rukh_assets.encode.san_text import uci_to_san
 from rukh_assets.errors import (
     GameColumnsError,
     IllegalMoveError,
@@ -26,7 +26,7 @@ from rukh_assets.errors import (
 )
 from rukh_assets.reports.fixture import FIXTURE_PGN
 from rukh_loaders.errors import RukhLoadersError
-from rukh_loaders.tokenizers.bpe import decode, encode, save_bpe, train_bpe
+from rukh_loaders.tokenizers.bpe import decode, encode, save_bpe
 from rukh_loaders.tokenizers.replay import split_moves
 from rukh_loaders.tokenizers.san import SanCharTokenizer
 from rukh_loaders.tokenizers.uci import UciTokenizer
@@ -35,16 +35,6 @@ GAME_ID = game_of("e2e4")["game_id"]
 SCHOLARS_MATE = "e2e4 e7e5 f1c4 b8c6 d1h5 g8f6 h5f7"
 CASTLING = "e2e4 e7e5 g1f3 b8c6 f1c4 f8c5 {} g8f6"
 UCI, SAN = UciTokenizer(), SanCharTokenizer()
-
-
-@pytest.fixture(scope="module")
-def bpe():
-    return train_bpe([game["uci"] for game in random_games(100)], vocab_size=400)
-
-
-@pytest.fixture(scope="module", params=SCHEMES)
-def encoder(request, bpe):
-    return make_encoder(request.param, bpe)
 
 
 @pytest.fixture(scope="module", params=["real", "random", "fixture"])
@@ -89,14 +79,6 @@ def test_a_batch_without_games_gives_no_ids(encoder):
     assert (ids.size, lengths.size, ids.dtype, lengths.dtype) == (0, 0, np.uint16, np.int64)
 
 
-def test_more_games_than_one_call_of_the_bpe_library_takes_come_out_in_order(bpe):
-    games = random_games(30) * 70
-    ids, lengths = make_encoder("bpe", bpe).encode_batch(batch_of(games))
-    expected = [encode(bpe, game["uci"], game["result"]) for game in games]
-    assert lengths.tolist() == [len(game) for game in expected]
-    assert ids.tolist() == [id_ for game in expected for id_ in game]
-
-
 def test_a_slice_gives_the_ids_of_its_own_rows(encoder):
     games = random_games(20)
     ids, lengths = encoder.encode_batch(batch_of(games).slice(7, 9))
@@ -124,6 +106,8 @@ def test_large_string_columns_give_the_same_ids(encoder):
         ({"result": None}, NullValueError, "result is null"),
         ({"result": "*"}, UnknownResultError, "result '*'; allowed are 1-0, 0-1, 1/2-1/2"),
         ({"result": "1/2"}, UnknownResultError, "result '1/2'"),
+        ({"result": ""}, UnknownResultError, "result ''"),
+        ({"result": "1-0 "}, UnknownResultError, "result '1-0 '"),
         ({"uci": ""}, MalformedUciError, "uci is empty"),
         ({"uci": " e2e4"}, MalformedUciError, "ply 1: no move at character 0"),
         ({"uci": "e2e4 "}, MalformedUciError, "ply 2: no move at character 5"),
@@ -131,6 +115,8 @@ def test_large_string_columns_give_the_same_ids(encoder):
         ({"uci": "e2e4\te7e5"}, MalformedUciError, r"ply 1: '\t' at character 4"),
         ({"uci": "e2e4 e7e5\n"}, MalformedUciError, r"ply 2: '\n' at character 9"),
         ({"uci": "e2e4\x1ce7e5"}, MalformedUciError, r"ply 1: '\x1c' at character 4"),
+        ({"uci": "e2e4 \x1fe7e5"}, MalformedUciError, r"ply 2: '\x1f' at character 5"),
+        ({"uci": " "}, MalformedUciError, "ply 1: no move at character 0"),
         ({"uci": "e2e4 е7e5"}, MalformedUciError, r"ply 2: '\u0435' at character 5"),  # noqa: RUF001
         ({"uci": "e2e4\xa0e7e5"}, MalformedUciError, r"ply 1: '\xa0' at character 4"),
         ({"uci": "e2e4 0000"}, UnknownMoveError, "ply 2: '0000' at character 5 is not in the uci table"),

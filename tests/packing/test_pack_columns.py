@@ -67,6 +67,19 @@ def test_a_time_control_that_is_neither_is_refused_with_its_row(time_control):
         columns_of(game_of("e2e4"), game_of("e2e4", time_control=time_control), file="games.parquet", first_row=70)
 
 
+def test_the_first_row_with_a_text_that_is_refused_is_named_though_others_have_it_too():
+    games = [game_of("e2e4", time_control=text) for text in ("60+0", "180+2", "60+0", "x", "180+2", "y", "x")]
+    with pytest.raises(TimeControlError, match=r"games, row 3: time_control 'x'"):
+        columns_of(*games)
+
+
+def test_values_are_those_of_their_rows_where_texts_repeat():
+    texts = ["60+0", "180+2", "-", "180+2", "60+0"]
+    columns = columns_of(*(game_of("e2e4", time_control=text) for text in texts))
+    assert columns["base_seconds"].tolist() == [60, 180, -1, 180, 60]
+    assert columns["increment_seconds"].tolist() == [0, 2, -1, 2, 0]
+
+
 @pytest.mark.parametrize("time_control", ["2147483648+0", "180+32768"])
 def test_a_time_control_that_does_not_fit_its_dtype_is_refused(time_control):
     with pytest.raises(TimeControlError, match=r"at most 2147483647\+32767"):

@@ -9,7 +9,7 @@ import pytest
 from corpora import batch_of, bytes_below, change_manifest, pgn_games, random_games, write_games
 
 from rukh_assets.encode import SCHEMES, make_encoder
-from rukh_assets.encode.san import uci_to_san
+from rukh_assets.encode.san_text import uci_to_san
 from rukh_assets.packing import pack_month, pack_shards, standing_pack, standing_shards, write_shards
 from rukh_loaders.formats import (
     COLUMNS,
@@ -99,7 +99,7 @@ def test_meta_json_has_its_six_keys_and_the_manifest_the_rest(month):
     assert manifest["months"] == ["2021-10"]
     assert manifest["vocab_fingerprint"] == UCI.vocabulary.vocab_fingerprint
     assert manifest["games"] == {"n_games": 60, "sha256": hash_file(month / "games" / "games.parquet")["sha256"]}
-    assert set(manifest["libraries"]) == {"chess", "numpy", "pyarrow", "tokenizers"}
+    assert set(manifest["libraries"]) == {"chess", "numba", "numpy", "pyarrow", "tokenizers"}
 
 
 def test_each_row_group_becomes_one_shard_in_order_beyond_ten(month):

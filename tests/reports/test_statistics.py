@@ -7,7 +7,7 @@ import pytest
 from corpora import random_games
 
 from rukh_assets.encode import SCHEMES
-from rukh_assets.encode.san import uci_to_san
+from rukh_assets.encode.san_text import uci_to_san
 from rukh_assets.errors import StatisticsError
 from rukh_assets.reports.statistics import month_statistics, to_bytes
 from rukh_loaders.formats import open_pack

@@ -210,6 +210,13 @@ def test_special_tokens_beside_the_eight_are_refused():
         bpe_vocabulary(tokenizer)
 
 
+def test_a_token_that_was_added_without_training_is_refused_though_it_is_not_special():
+    tokenizer = train_bpe(RANDOM_GAMES[:5], vocab_size=40)
+    tokenizer.add_tokens(["e2e4"])
+    with pytest.raises(BpeSettingsError, match="'e2e4' is an added token, expected those of uci alone"):
+        bpe_vocabulary(tokenizer)
+
+
 def test_specials_that_the_library_does_not_know_as_special_are_refused():
     vocab = {token: i for i, token in enumerate([*SPECIALS, "a", "1"])}
     tokenizer = Tokenizer(BPE(vocab=vocab, merges=[], unk_token="<unk>"))
