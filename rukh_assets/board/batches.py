@@ -59,7 +59,7 @@ def uci_to_san_ids(uci: pa.Array, results: NDArray[np.uint8]) -> SanIds:
 
     Oracle: `SanCharTokenizer.encode(f"{uci_to_san(uci)} {result}")`.
     """
-    text, offsets, valid = _text(uci)
+    text, offsets, valid = text_of(uci)
     count = len(uci)
     moves = np.diff(offsets) // CHARACTERS_PER_MOVE + 1
     ids = np.empty(int(moves.sum()) * IDS_PER_MOVE + count * SPARE_IDS, np.uint16)
@@ -79,7 +79,7 @@ def movetext_to_uci(movetext: pa.Array) -> UciGames:
     Raises `BatchTooLargeError` where all moves together have 2 GiB or more in UCI. Oracle: `parse_movetext`,
     `moves_to_uci` and `comment_kinds` of `rukh_assets.ingest`.
     """
-    text, offsets, valid = _text(movetext)
+    text, offsets, valid = text_of(movetext)
     count = len(movetext)
     uci = np.empty(int(offsets[-1] - offsets[0]) * BYTES_PER_CHARACTER + count * SPARE_BYTES, np.uint8)
     uci_offsets, comments = np.empty(count + 1, np.int64), np.empty(3 * count, np.int32)
@@ -93,7 +93,7 @@ def movetext_to_uci(movetext: pa.Array) -> UciGames:
 
 def check_uci_games(uci: pa.Array) -> Verdicts:
     """Replay games in UCI. Oracle: `rukh_assets.ingest.movetext.check_uci`."""
-    text, offsets, valid = _text(uci)
+    text, offsets, valid = text_of(uci)
     verdicts, plies = np.empty(len(uci), np.uint8), np.empty(len(uci), np.int32)
     check_games(text, offsets, valid, verdicts, plies, _position())
     return Verdicts(verdicts, plies)
@@ -107,7 +107,7 @@ def load_kernels() -> None:
     check_uci_games(none)
 
 
-def _text(strings: pa.Array) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.uint8]]:
+def text_of(strings: pa.Array) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.uint8]]:
     """The bytes of a string array, where each string begins and the last ends, and 1 for each that is not null.
 
     Of the same types whatever the array is, slices included: other types are other kernels, compiled anew.

@@ -13,21 +13,6 @@ from rukh_loaders.tokenizers.uci import ELO_MAX, ELO_MIN, ELO_STEP
 from rukh_loaders.tokenizers.vocabulary import PAD, RESULT_IDS
 
 
-def text_of(strings: pa.Array) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """The bytes behind a `string` or `large_string` array, and where in them each string begins and the last ends.
-
-    What lies there for a null is undefined.
-    """
-    _, offsets_buffer, data = strings.buffers()
-    text = np.frombuffer(data or b"", np.uint8)
-    text.flags.writeable = False
-    offsets = np.zeros(len(strings) + 1, np.int64)
-    if len(strings):
-        offset_type = np.int64 if pa.types.is_large_string(strings.type) else np.int32
-        offsets[:] = np.frombuffer(offsets_buffer, offset_type)[strings.offset :][: offsets.size]
-    return text, offsets
-
-
 def result_codes(results: pa.Array) -> NDArray[np.uint8]:
     """The index of each result in `rukh_assets.board.FINISHED`, 0 for a null and any other text."""
     indices = pc.index_in(results, pa.array(FINISHED[1:], results.type)).fill_null(-1)

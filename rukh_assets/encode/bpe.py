@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from rukh_assets.encode.arrays import result_ids, text_of
+from rukh_assets.board.batches import text_of
+from rukh_assets.encode.arrays import result_ids
 from rukh_assets.encode.bpe_pieces import is_as_trained, make_tables
 from rukh_assets.encode.bpe_writing import FRAME_IDS, Tables, write_games
 from rukh_assets.encode.encoder import Encoded, encode_left
@@ -66,7 +67,7 @@ class BpeEncoder:
 
     def _write(self, batch: pa.RecordBatch, tables: Tables) -> Encoded:
         """The ids of the games that the kernel takes; the others have length 0."""
-        text, offsets = text_of(batch.column("uci"))
+        text, offsets, _ = text_of(batch.column("uci"))
         results = result_ids(batch.column("result"))
         readable = rows_without_nulls(batch) & (results != PAD)
         ids = np.empty(int(offsets[-1] - offsets[0]) + FRAME_IDS * batch.num_rows, np.uint16)

@@ -3,8 +3,9 @@
 import numpy as np
 import pyarrow as pa
 
+from rukh_assets.board.batches import text_of
 from rukh_assets.board.uci_reading import CHARACTERS_PER_MOVE
-from rukh_assets.encode.arrays import elo_bins, result_ids, text_of
+from rukh_assets.encode.arrays import elo_bins, result_ids
 from rukh_assets.encode.encoder import Encoded, encode_left
 from rukh_assets.encode.games import GameRow, check_columns, rows_without_nulls
 from rukh_assets.encode.uci_writing import FRAME_IDS, move_tables, write_games
@@ -34,7 +35,7 @@ class UciEncoder:
     def encode_batch(self, batch: pa.RecordBatch) -> Encoded:
         """Encode a batch; see `Encoder.encode_batch`."""
         check_columns(batch)
-        text, offsets = text_of(batch.column("uci"))
+        text, offsets, _ = text_of(batch.column("uci"))
         results = result_ids(batch.column("result"))
         most_plies = np.diff(offsets) // CHARACTERS_PER_MOVE + 1
         ids = np.empty(int(most_plies.sum()) + FRAME_IDS * batch.num_rows, np.uint16)
