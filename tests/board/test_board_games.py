@@ -28,7 +28,7 @@ from rukh_assets.board import (
     movetext_to_uci,
     uci_to_san_ids,
 )
-from rukh_assets.encode.san import uci_to_san
+from rukh_assets.encode.san_text import uci_to_san
 from rukh_assets.errors import GameColumnsError, NotLegalError
 from rukh_assets.ingest.movetext import check_uci
 from rukh_loaders.tokenizers.san import SanCharTokenizer

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from readable_encoding import encoded_games, readable_ids
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
+from rukh_assets.board.batches import text_of
 from rukh_assets.encode import make_encoder
-from rukh_assets.encode.arrays import text_of
 from rukh_assets.encode.bpe_pieces import is_as_trained, make_tables
 from rukh_assets.encode.bpe_writing import FRAME_IDS, write_games
 from rukh_loaders.errors import VocabularyTooLargeError
@@ -49,7 +49,7 @@ def made_by_hand(merges, alphabet):
 
 def kernel_ids(tables, texts):
     """The ids of texts without their frames, None for one that the kernel leaves."""
-    text, offsets = text_of(pa.array(texts, pa.string()))
+    text, offsets, _ = text_of(pa.array(texts, pa.string()))
     ids = np.empty(text.size + FRAME_IDS * len(texts), np.uint16)
     lengths = np.empty(len(texts), np.int64)
     characters, is_open = np.empty((2, max(map(len, texts)) + 1), np.uint8)

@@ -15,8 +15,9 @@ import pytest
 from corpora import RESULTS, batch_of, game_of, random_game, random_games
 from readable_encoding import encoded_games, outcome, readable_ids
 
+from rukh_assets.board.batches import text_of
 from rukh_assets.encode import bpe_writing, make_encoder, uci_writing
-from rukh_assets.encode.arrays import elo_bins, text_of
+from rukh_assets.encode.arrays import elo_bins
 from rukh_assets.encode.encoder import encode_left
 from rukh_assets.encode.games import MOVES
 from rukh_loaders.tokenizers.uci import elo_bin
@@ -103,7 +104,7 @@ def test_the_moves_of_the_table_and_no_other_four_or_five_characters_are_a_move(
     files, ranks = "`abcdefghi", "/0123456789"
     words = [a + b + c + d for a in files for b in ranks for c in files for d in ranks]
     words += [word + letter for word in words if word[1] + word[3] in ("78", "21") for letter in "qrbnkpQRBN1a-"]
-    text, offsets = text_of(pa.array(words))
+    text, offsets, _ = text_of(pa.array(words))
     found = np.ones(len(words), np.bool_)
     uci_writing.find_games(text, offsets, uci_writing.move_tables(), found, np.empty(8, np.uint16))
     assert {word for word, is_move in zip(words, found, strict=True) if is_move} == MOVES
