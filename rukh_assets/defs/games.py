@@ -7,7 +7,7 @@ import dagster as dg
 
 from rukh_assets.defs.metadata import OWNERS, column_schema, counts_table, progress_log
 from rukh_assets.defs.partitions import months
-from rukh_assets.defs.resources import GamesConfig, GameSource, Lake
+from rukh_assets.defs.resources import GamesConfig, GameSource, Lake, Machine
 from rukh_assets.errors import SourceMissingError
 from rukh_assets.ingest.month import GAMES_SCHEMA, INGEST_VERSION, read_month, standing_month
 
@@ -35,11 +35,11 @@ COLUMN_MEANINGS = {
     metadata=column_schema(GAMES_SCHEMA, COLUMN_MEANINGS),
     description=(
         "A month of games: read from Hugging Face parquet, a `.pgn.zst` dump, `.pgn`, games in this format, or the "
-        "sample; every move replayed by python-chess; rejects counted by reason. Launchpad: source, filters, force."
+        "sample; every move replayed; rejects counted by reason. Launchpad: source, filters, force."
     ),
 )
 def games(
-    context: dg.AssetExecutionContext, config: GamesConfig, lake: Lake, source: GameSource
+    context: dg.AssetExecutionContext, config: GamesConfig, lake: Lake, source: GameSource, machine: Machine
 ) -> Iterator[dg.MaterializeResult[Any]]:
     """Materialise one month, or say why it is skipped."""
     month = context.partition_key
@@ -58,7 +58,7 @@ def games(
     if manifest is None:
         work = "built"
         progress = progress_log(context.log, f"games {month}", ["games read", "kept"])
-        manifest = read_month(month, raw, filters, folder, expect=expect, progress=progress)
+        manifest = read_month(month, raw, filters, folder, expect=expect, progress=progress, workers=machine.workers)
     context.log.info(f"games {month}: {work}; {manifest['counts']['kept']:,} kept of {manifest['counts']['read']:,}")
     yield dg.MaterializeResult(
         data_version=dg.DataVersion(manifest["files"]["games.parquet"]["sha256"]),
