@@ -19,13 +19,12 @@ import pyarrow.parquet as pq
 import zstandard
 
 from rukh_assets import ingest
-from rukh_assets.ingest.comments import CommentCounts
 from rukh_assets.ingest.filters import Filters
+from rukh_assets.ingest.judge import judge
 from rukh_assets.ingest.month import GAMES_FILE, read_month
 from rukh_assets.ingest.raw import TAGS
 from rukh_assets.ingest.sample import sample_batches
 from rukh_assets.ingest.sources import Source, open_source
-from rukh_assets.ingest.verdicts import judge_raw
 from rukh_assets.training import TrainingGames, tokenizer_of_month
 from rukh_loaders.formats import publish_folder
 from rukh_loaders.tokenizers.bpe import VOCAB_SIZE
@@ -158,7 +157,7 @@ def _kept_sample(games: int) -> pa.Table:
     """Raw sample games of which the default filters keep every one."""
     batches = []
     for batch in sample_batches(MONTH, games, seed=0):
-        kept = judge_raw(batch, MONTH, Filters(), CommentCounts()).rows
+        kept = judge(batch, MONTH, Filters()).rows
         batches.append(batch.take(pa.array(kept, pa.int64())))
     return pa.Table.from_batches(batches).combine_chunks()
 

@@ -8,6 +8,8 @@ The steps, each a plain function that knows no Dagster (`rukh_assets.defs` makes
     packing.pack_shards    shards to one memory map with columns to choose games by
     reports                statistics of a month, and the parity fixture
 
+The first and the third take a number of `workers`, all cores by default; no byte that they write depends on it.
+
 Without Dagster, from a games file to a pack in two lines:
 
     encoder = make_encoder("san")                       # rukh_assets.encode

@@ -45,6 +45,10 @@ class TokenizerRequiredError(RukhAssetsError, ValueError):
     """The bpe scheme without its trained tokenizer."""
 
 
+class WorkersError(RukhAssetsError, ValueError):
+    """A number of workers that no work can be done with."""
+
+
 class MonthError(RukhAssetsError, ValueError):
     """The name of a month is not strictly `YYYY-MM`."""
 

@@ -21,9 +21,15 @@ HEAD_FORMS = {
 """The real head of a month under the shared data, as source settings, by form."""
 
 
-def resource_config(home: Path, *, source: str = "sample", **settings: Any) -> dict[str, Any]:
-    source_settings = {"source": source, "sample_games": GAMES, **settings}
-    return {"lake": {"config": {"home": str(home)}}, "source": {"config": source_settings}}
+def resource_config(
+    home: Path, *, source: str = "sample", workers: int | None = None, **settings: Any
+) -> dict[str, Any]:
+    configs = {
+        "lake": {"home": str(home)},
+        "source": {"source": source, "sample_games": GAMES, **settings},
+        "machine": {"workers": workers},
+    }
+    return {name: {"config": config} for name, config in configs.items()}
 
 
 def run_month(

@@ -5,11 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from rukh_assets.board import UNREADABLE, UciGames, Verdicts
 from rukh_assets.ingest.filters import Filters
 from rukh_assets.ingest.month import read_month
+from rukh_assets.ingest.replay import Kernels
 from rukh_assets.ingest.sources import open_source
 
 MONTH = "2024-01"
@@ -29,6 +32,22 @@ TAGS = {
     "TimeControl": "300+3",
     "Termination": "Normal",
 }
+
+
+def _take_no_movetext(movetext: pa.Array) -> UciGames:
+    nothing = np.zeros(len(movetext), np.int32)
+    verdicts = np.full(len(movetext), UNREADABLE, np.uint8)
+    uci = pa.array([""] * len(movetext), pa.string())
+    return UciGames(uci, nothing, nothing.astype(np.uint8), np.zeros((len(movetext), 3), np.int32), verdicts)
+
+
+def _take_no_uci(uci: pa.Array) -> Verdicts:
+    return Verdicts(np.full(len(uci), UNREADABLE, np.uint8), np.zeros(len(uci), np.int32))
+
+
+NO_KERNELS = Kernels(_take_no_movetext, _take_no_uci)
+"""Every game is left to the readable path."""
+
 BEFORE = ("https://lichess.org/before00", "1. d4 d5 1-0")
 AFTER = ("https://lichess.org/after000", "1. c4 c5 1-0")
 

@@ -14,8 +14,7 @@ from benchmarks.measure import Variant, Work, interleave
 from benchmarks.plan import Plan
 from benchmarks.report import Floor, Result
 from rukh_assets.encode import make_encoder
-from rukh_assets.ingest.comments import CommentCounts
-from rukh_assets.ingest.verdicts import Judged, judge_raw
+from rukh_assets.ingest.judge import Judged, judge
 
 _FREE = 1.8
 """Cores that two threads must get for a second one to count as free."""
@@ -37,7 +36,7 @@ def cores(plan: Plan) -> list[Result]:
 
 
 def _judge(batch: pa.RecordBatch) -> Judged:
-    return judge_raw(batch, MONTH, NOTHING_FILTERED, CommentCounts())
+    return judge(batch, MONTH, NOTHING_FILTERED)
 
 
 def _gain(plan: Plan, name: str, step: Step, games: pa.Table) -> Result:

@@ -12,10 +12,9 @@ from benchmarks.measure import Variant, Work, interleave
 from benchmarks.plan import Plan
 from benchmarks.report import Floor, Result
 from rukh_assets.board import movetext_to_uci
-from rukh_assets.ingest.comments import CommentCounts
+from rukh_assets.ingest.judge import judge
 from rukh_assets.ingest.month import read_month
 from rukh_assets.ingest.schema import GAMES_SCHEMA
-from rukh_assets.ingest.verdicts import judge_raw
 from rukh_assets.ingest.zst import read_zst
 
 _PLAIN_GAMES = 400
@@ -63,8 +62,7 @@ def _plain_rows(rows: list[baselines.RawRow]) -> Work:
 
 
 def _judge(batches: list[pa.RecordBatch]) -> Work:
-    comments = CommentCounts()
-    return Work(sum(judge_raw(batch, MONTH, NOTHING_FILTERED, comments).games.num_rows for batch in batches))
+    return Work(sum(judge(batch, MONTH, NOTHING_FILTERED).games.num_rows for batch in batches))
 
 
 def _kernel(batches: list[pa.RecordBatch]) -> Work:

@@ -7,7 +7,7 @@ which know no Dagster.
 | module | holds |
 |---|---|
 | `partitions.py` | the months |
-| `resources.py` | `Lake` (where things lie), `GameSource` (where games come from), `BpeTraining` |
+| `resources.py` | `Lake` (where things lie), `GameSource` (where games come from), `Machine` (workers), `BpeTraining` |
 | `games.py`, `tokenizers.py`, `schemes.py`, `reports.py` | the assets |
 | `checks.py` | the blocking checks |
 | `automation.py` | the job over the chain and its monthly schedule |

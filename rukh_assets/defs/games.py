@@ -7,7 +7,7 @@ import dagster as dg
 
 from rukh_assets.defs.metadata import OWNERS, column_schema, counts_table, progress_log
 from rukh_assets.defs.partitions import months
-from rukh_assets.defs.resources import GamesConfig, GameSource, Lake
+from rukh_assets.defs.resources import GamesConfig, GameSource, Lake, Machine
 from rukh_assets.errors import LakeError, SourceMissingError
 from rukh_assets.ingest.filters import Filters
 from rukh_assets.ingest.month import GAMES_SCHEMA, INGEST_VERSION, read_month, standing_month
@@ -38,11 +38,11 @@ COLUMN_MEANINGS = {
     metadata=column_schema(GAMES_SCHEMA, COLUMN_MEANINGS),
     description=(
         "A month of games: read from Hugging Face parquet, a `.pgn.zst` dump, `.pgn`, games in this format, or the "
-        "sample; every move replayed by python-chess; rejects counted by reason. Launchpad: source, filters, force."
+        "sample; every move replayed; rejects counted by reason. Launchpad: source, filters, force."
     ),
 )
 def games(
-    context: dg.AssetExecutionContext, config: GamesConfig, lake: Lake, source: GameSource
+    context: dg.AssetExecutionContext, config: GamesConfig, lake: Lake, source: GameSource, machine: Machine
 ) -> Iterator[dg.MaterializeResult[Any]]:
     """Materialise one month, or say why it is skipped."""
     month = context.partition_key
@@ -54,7 +54,7 @@ def games(
             dg.AssetObservation(asset_key="games", partition=month, metadata={"outcome": f"not published: {missing}"})
         )
         return
-    manifest, work = games_of_month(context.log, month, raw, source.kept(), lake, config)
+    manifest, work = games_of_month(context.log, month, raw, source.kept(), lake, config, machine.workers)
     context.log.info(f"games {month}: {work}; {manifest['counts']['kept']:,} kept of {manifest['counts']['read']:,}")
     yield dg.MaterializeResult(
         data_version=dg.DataVersion(manifest["files"]["games.parquet"]["sha256"]),
@@ -63,7 +63,13 @@ def games(
 
 
 def games_of_month(
-    log: dg.DagsterLogManager, month: str, raw: Source, filters: Filters, lake: Lake, config: GamesConfig
+    log: dg.DagsterLogManager,
+    month: str,
+    raw: Source,
+    filters: Filters,
+    lake: Lake,
+    config: GamesConfig,
+    workers: int | None,
 ) -> tuple[dict[str, Any], str]:
     """The manifest of the month's games, read from `raw` where they do not stand, and what was done.
 
@@ -81,7 +87,8 @@ def games_of_month(
         if manifest is not None:
             return manifest, "unchanged: source, filters and code are what the standing month was made from"
         progress = progress_log(log, f"games {month}", ["games read", "kept"])
-        return read_month(month, raw, filters, folder, expect=expect, progress=progress), "built"
+        manifest = read_month(month, raw, filters, folder, expect=expect, progress=progress, workers=workers)
+        return manifest, "built"
 
 
 def _metadata(manifest: dict[str, Any], work: str) -> dict[str, Any]:

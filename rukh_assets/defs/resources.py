@@ -1,4 +1,4 @@
-"""What a user can set: where things lie, where games come from and which are kept, what BPE is trained on.
+"""What a user can set: where things lie, where games come from and which are kept, on how many cores, BPE's training.
 
 Each default is read from the environment when the code location loads, so the Launchpad shows the value that a run
 will use; a value typed there wins.
@@ -6,6 +6,7 @@ will use; a value typed there wins.
 
 import json
 import os
+import re
 from pathlib import Path
 
 import dagster as dg
@@ -13,7 +14,7 @@ from pydantic import Field
 
 from rukh_assets.defs.partitions import months
 from rukh_assets.encode import Encoder, make_encoder
-from rukh_assets.errors import LakeError, SettingError, SourceMissingError
+from rukh_assets.errors import LakeError, SettingError, SourceMissingError, WorkersError
 from rukh_assets.ingest.filters import Filters
 from rukh_assets.ingest.find import find_files
 from rukh_assets.ingest.sources import SAMPLE, Expectation, Source, open_source
@@ -117,6 +118,26 @@ class Lake(dg.ConfigurableResource):  # type: ignore[type-arg]
     def published_statistics(self) -> Path:
         """The published table of statistics."""
         return self.root / "artifacts" / "web" / "tokenizer-stats.json"
+
+
+def default_workers() -> int | None:
+    """`RUKH_WORKERS`, None where it is not set; raises `WorkersError` for what is no number of workers."""
+    text = os.environ.get("RUKH_WORKERS")
+    if not text:
+        return None
+    if not re.fullmatch("[1-9][0-9]{0,3}", text):
+        raise WorkersError(f"RUKH_WORKERS is {text!r}; allowed are 1 to 9999, or not set for all cores")
+    return int(text)
+
+
+class Machine(dg.ConfigurableResource):  # type: ignore[type-arg]
+    """What a run may use of the machine; no byte that it writes depends on it."""
+
+    workers: int | None = Field(
+        default=default_workers(),
+        ge=1,
+        description="Threads that read and encode games. Environment: RUKH_WORKERS. Default: one a core.",
+    )
 
 
 class FilterSettings(dg.Config, Filters):

@@ -6,7 +6,7 @@ import dagster as dg
 
 from rukh_assets.defs.metadata import OWNERS, array_schema, picture, progress_log
 from rukh_assets.defs.partitions import months
-from rukh_assets.defs.resources import Lake, MonthConfig
+from rukh_assets.defs.resources import Lake, Machine, MonthConfig
 from rukh_assets.encode import SCHEMES
 from rukh_assets.packing import PACKING_VERSION, pack_shards, standing_pack, standing_shards, write_shards
 from rukh_assets.reports.pictures import lengths_histogram, sparkline_svg
@@ -54,7 +54,9 @@ def shards_of(scheme: str) -> dg.AssetsDefinition:
         metadata=array_schema({"sequence": ("uint16", "the ids of all games; offsets in meta.json cut it into games")}),
         description=f"The month's games as ids, one shard a row group. A game: {SHARDS_NOTE[scheme]}.",
     )
-    def shards(context: dg.AssetExecutionContext, config: MonthConfig, lake: Lake) -> dg.MaterializeResult[Any]:
+    def shards(
+        context: dg.AssetExecutionContext, config: MonthConfig, lake: Lake, machine: Machine
+    ) -> dg.MaterializeResult[Any]:
         month = context.partition_key
         encoder, source, folder = lake.encoder(scheme), lake.games_file(month), lake.shards(scheme, month)
         manifest = None if config.force else standing_shards(source, encoder, folder)
@@ -62,7 +64,7 @@ def shards_of(scheme: str) -> dg.AssetsDefinition:
         if manifest is None:
             work = "built"
             progress = progress_log(context.log, f"{scheme}/shards {month}", ["games"])
-            manifest = write_shards(source, encoder, folder, progress=progress)
+            manifest = write_shards(source, encoder, folder, progress, workers=machine.workers)
         context.log.info(f"{scheme}/shards {month}: {work}; {manifest['n_games']:,} games")
         return dg.MaterializeResult(
             data_version=dg.DataVersion(manifest["data_version"]),

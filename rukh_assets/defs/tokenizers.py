@@ -6,7 +6,7 @@ import dagster as dg
 
 from rukh_assets.defs.games import games_of_month
 from rukh_assets.defs.metadata import OWNERS, progress_log
-from rukh_assets.defs.resources import BpeTraining, GamesConfig, GameSource, Lake
+from rukh_assets.defs.resources import BpeTraining, GamesConfig, GameSource, Lake, Machine
 from rukh_assets.errors import SourceMissingError, TrainingGamesError
 from rukh_assets.training import KEPT, TRAINING_VERSION, TrainingGames, publish_vocab, tokenizer_of_month
 
@@ -48,7 +48,7 @@ def vocab(context: dg.AssetExecutionContext, lake: Lake) -> dg.MaterializeResult
     ),
 )
 def bpe_tokenizer(
-    context: dg.AssetExecutionContext, config: BpeTraining, lake: Lake, source: GameSource
+    context: dg.AssetExecutionContext, config: BpeTraining, lake: Lake, source: GameSource, machine: Machine
 ) -> dg.MaterializeResult[Any]:
     """Train where no tokenizer stands or `retrain` is set; otherwise keep the standing one and say so."""
 
@@ -61,7 +61,7 @@ def bpe_tokenizer(
             raise TrainingGamesError(
                 f"bpe/tokenizer trains on the games of {month} (RUKH_BPE_MONTH, or `training_month`): {missing}"
             ) from missing
-        _, made = games_of_month(context.log, month, raw, source.kept(), lake, GamesConfig())
+        _, made = games_of_month(context.log, month, raw, source.kept(), lake, GamesConfig(), machine.workers)
         context.log.info(f"bpe/tokenizer: games of its training month {month}: {made}")
 
     manifest, work = tokenizer_of_month(

@@ -4,9 +4,13 @@
     Filters       which games are kept
     read_month    the way through: a source's games to games.parquet, rejects.jsonl and manifest.json
 
-    sources <- find, expectation; zst -> pgn | tables | sample     files to batches of RAW_SCHEMA
-    verdicts <- headers -> filters; movetext, comments             a batch to its games, a reason for each other one
-    month <- verdicts, seen, rejects, writer                       batches to a published month
+    sources <- find, expectation; zst -> pgn_* | tables | sample   files to batches of RAW_SCHEMA
+    judge <- headers -> filters; replay, comments -> verdicts      a batch to its games, a reason for each other one
+    month <- judge, seen, rejects, writer                          batches to a published month
+
+Kernels do nearly all of the work. Beside them stands the readable path, their oracle and the judge of what they do not
+take: `pgn` splits text to games (fast: `pgn_text`, `pgn_spans`, `pgn_columns`, `pgn_splitter`), `movetext` replays them
+(fast: `board`). Batches are judged by several workers and put together in the source's order.
 
 A game is kept, or has exactly one of `verdicts.REASONS`. Two games, of which python-chess takes the first alone:
 

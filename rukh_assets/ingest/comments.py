@@ -26,16 +26,31 @@ def comment_kinds(comment: str) -> Iterator[str]:
 
 
 class CommentCounts:
-    """How often each kind was seen: the first `MAX_KINDS` kinds by name, all later ones together as `other`."""
+    """How often each kind was seen: the first `max_kinds` kinds by name, all later ones together as `other`.
 
-    def __init__(self) -> None:
+    Counts of a batch, of all its kinds (`max_kinds` None), that are added to those of all batches before it, give what
+    counting all comments one by one does.
+    """
+
+    def __init__(self, max_kinds: int | None = MAX_KINDS) -> None:
+        self._max_kinds = max_kinds
         self._counts: Counter[str] = Counter()
 
     def add(self, comments: Sequence[str]) -> None:
         """Count the comments of one game."""
         for comment in comments:
             for kind in comment_kinds(comment):
-                self._counts[kind if kind in self._counts or len(self._counts) < MAX_KINDS else OTHER] += 1
+                self.add_kind(kind, 1)
+
+    def add_kind(self, kind: str, count: int) -> None:
+        """Count a kind so many times more."""
+        named = self._max_kinds is None or kind in self._counts or len(self._counts) < self._max_kinds
+        self._counts[kind if named else OTHER] += count
+
+    def merge(self, later: "CommentCounts") -> None:
+        """Add the counts of comments that come after these."""
+        for kind, count in later._counts.items():
+            self.add_kind(kind, count)
 
     def as_dict(self) -> dict[str, int]:
         """Return kind to count, by kind."""

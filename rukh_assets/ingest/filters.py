@@ -136,8 +136,8 @@ CHECKS: dict[str, Callable[[Headers, Filters], Mask]] = {
 """Reason to predicate, cheap before dear, in the order in which they are tried."""
 
 
-def keeps_length(n_plies: int, filters: Filters) -> bool:
-    """Whether a game of `n_plies` moves is within `min_plies` and `max_plies`, not 0, and fits int16."""
+def length_bounds(filters: Filters) -> tuple[int, int]:
+    """The least and the most plies of a game that is kept: 1 at least, and no more than int16 holds."""
     least = 1 if filters.min_plies is None else filters.min_plies
     most = MAX_INT16 if filters.max_plies is None else filters.max_plies
-    return least <= n_plies <= most
+    return least, most

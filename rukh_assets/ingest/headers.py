@@ -53,9 +53,9 @@ def headers_of_raw(batch: pa.RecordBatch) -> Headers:
         black_elo=_elo(batch["black_elo"]),
         base_seconds=_base_seconds(batch["time_control"]),
         not_standard=_not_standard(batch),
-        unfinished=_unfinished(batch["result"]) | _mask(_folded_in(termination, "unterminated")),
-        no_site=_mask(pc.is_in(_text(batch["site"]), value_set=pa.array(["", "?"]))),
-        bot=_mask(_folded_in(batch["white_title"], "bot")) | _mask(_folded_in(batch["black_title"], "bot")),
+        unfinished=_unfinished(batch["result"]) | mask_of(_folded_in(termination, "unterminated")),
+        no_site=mask_of(pc.is_in(_text(batch["site"]), value_set=pa.array(["", "?"]))),
+        bot=mask_of(_folded_in(batch["white_title"], "bot")) | mask_of(_folded_in(batch["black_title"], "bot")),
         same_player=_same_player(batch["white"], batch["black"]),
         termination=termination,
         kind=_kind(batch["event"]),
@@ -79,12 +79,17 @@ def headers_of_games(batch: pa.RecordBatch) -> Headers:
     )
 
 
-def _mask(values: pa.Array) -> Mask:
-    return np.asarray(pc.fill_null(values, False).to_numpy(zero_copy_only=False), np.bool_)
+def mask_of(values: pa.Array) -> Mask:
+    """Booleans as a mask, false for null."""
+    return np.asarray(_filled(values, False).to_numpy(zero_copy_only=False), np.bool_)
+
+
+def _filled(values: pa.Array, value: object) -> pa.Array:
+    return pc.fill_null(values, value) if values.null_count else values
 
 
 def _text(column: pa.Array) -> pa.Array:
-    return pc.ascii_trim_whitespace(pc.fill_null(column, ""))
+    return pc.ascii_trim_whitespace(_filled(column, ""))
 
 
 def _folded_in(column: pa.Array, *words: str) -> pa.Array:
@@ -92,14 +97,14 @@ def _folded_in(column: pa.Array, *words: str) -> pa.Array:
 
 
 def _elo(column: pa.Array) -> NDArray[np.int32]:
-    digits = _mask(pc.match_substring_regex(column, _ELO))
+    digits = mask_of(pc.match_substring_regex(column, _ELO))
     values = pc.if_else(pa.array(digits), column, pa.scalar("0")).cast(pa.int32())
-    elo: NDArray[np.int32] = np.asarray(pc.fill_null(values, 0), np.int32)
+    elo: NDArray[np.int32] = np.asarray(_filled(values, 0), np.int32)
     return np.where(digits & (elo <= MAX_INT16), elo, np.int32(UNKNOWN))
 
 
 def _int16_elo(column: pa.Array) -> NDArray[np.int32]:
-    return np.maximum(np.asarray(pc.fill_null(column, UNKNOWN), np.int32), np.int32(UNKNOWN))
+    return np.maximum(np.asarray(_filled(column, UNKNOWN), np.int32), np.int32(UNKNOWN))
 
 
 def _base_seconds(column: pa.Array) -> NDArray[np.int32]:
@@ -107,28 +112,28 @@ def _base_seconds(column: pa.Array) -> NDArray[np.int32]:
     base = pc.fill_null(pc.struct_field(parts, "base").cast(pa.int32()), MALFORMED)
     increment = pc.fill_null(pc.struct_field(parts, "increment").cast(pa.int32()), 0)
     read = np.where(np.asarray(increment) <= MAX_INT16, np.asarray(base), MALFORMED)
-    return np.where(_mask(pc.equal(column, "-")), CORRESPONDENCE, read).astype(np.int32)
+    return np.where(mask_of(pc.equal(column, "-")), CORRESPONDENCE, read).astype(np.int32)
 
 
 def _unfinished(result: pa.Array) -> Mask:
-    return ~_mask(pc.is_in(result, value_set=pa.array(RESULTS)))
+    return ~mask_of(pc.is_in(result, value_set=pa.array(RESULTS)))
 
 
 def _not_standard(batch: pa.RecordBatch) -> Mask:
     """A variant that is not Standard, a FEN or SetUp of any value, or Chess960 said in the Event."""
-    standard = _mask(_folded_in(batch["variant"], "", "standard"))
-    positions = _mask(pc.not_equal(_text(batch["fen"]), "")) | _mask(pc.not_equal(_text(batch["setup"]), ""))
-    said = _mask(pc.match_substring(batch["event"], "chess960", ignore_case=True))
+    standard = mask_of(_folded_in(batch["variant"], "", "standard"))
+    positions = mask_of(pc.not_equal(_text(batch["fen"]), "")) | mask_of(pc.not_equal(_text(batch["setup"]), ""))
+    said = mask_of(pc.match_substring(batch["event"], "chess960", ignore_case=True))
     return ~standard | positions | said
 
 
 def _same_player(white: pa.Array, black: pa.Array) -> Mask:
     """The same name in any case; `?` and no name are unknown players, never the same one."""
-    named = ~_mask(pc.is_in(_text(white), value_set=pa.array(["", "?"])))
-    return named & _mask(pc.equal(pc.utf8_lower(_text(white)), pc.utf8_lower(_text(black))))
+    named = ~mask_of(pc.is_in(_text(white), value_set=pa.array(["", "?"])))
+    return named & mask_of(pc.equal(pc.utf8_lower(_text(white)), pc.utf8_lower(_text(black))))
 
 
 def _kind(event: pa.Array) -> NDArray[Any]:
-    rated = _mask(pc.match_substring_regex(event, r"(?i)\Arated\b"))
-    casual = _mask(pc.match_substring_regex(event, r"(?i)\Acasual\b"))
+    rated = mask_of(pc.match_substring_regex(event, r"(?i)\Arated\b"))
+    casual = mask_of(pc.match_substring_regex(event, r"(?i)\Acasual\b"))
     return np.select([rated, casual], ["rated", "casual"], default="")

@@ -1,6 +1,7 @@
 """One month of games, from its source to the folder that holds its games.parquet."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,18 +11,22 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import zstandard
 
+from rukh_assets.board import load_kernels
 from rukh_assets.errors import DamagedSourceError, EmptyMonthError, GameColumnsError
 from rukh_assets.ingest.comments import CommentCounts
 from rukh_assets.ingest.expectation import Expectation as Expectation
 from rukh_assets.ingest.filters import Filters
+from rukh_assets.ingest.judge import Judged, judge
 from rukh_assets.ingest.rejects import Rejects
+from rukh_assets.ingest.replay import KERNELS, Kernels
 from rukh_assets.ingest.schema import GAMES_SCHEMA as GAMES_SCHEMA
 from rukh_assets.ingest.schema import split_month
 from rukh_assets.ingest.seen import SeenIds
 from rukh_assets.ingest.sources import Source
-from rukh_assets.ingest.verdicts import Judged, Verdict, judge_games, judge_raw
+from rukh_assets.ingest.verdicts import REASONS
 from rukh_assets.ingest.writer import GamesWriter
 from rukh_assets.standing import standing_manifest
+from rukh_assets.workers import Workers
 from rukh_loaders.formats.manifest import check_files, describe_files, digest, read_manifest, write_manifest
 from rukh_loaders.formats.publish import publish_folder
 
@@ -89,26 +94,31 @@ def read_month(
     *,
     expect: Expectation = NO_EXPECTATION,
     progress: Progress | None = None,
+    workers: int | None = None,
+    kernels: Kernels = KERNELS,
 ) -> dict[str, Any]:
     """Write the games of `month` (`YYYY-MM`) that `filters` keep to `out_dir`, whole or not at all.
 
     `out_dir` then holds games.parquet (`GAMES_SCHEMA`, the source's order), rejects.jsonl and manifest.json, in place
-    of what was there; the manifest is returned. The same source and filters give the same bytes. Each game that was
-    read is kept or has exactly one of the reasons in the manifest's `counts`. `progress` is called after each batch
-    with the games read and the games kept so far.
+    of what was there; the manifest is returned. The same source and filters give the same bytes, with any number of
+    `workers` (None for all cores) and any `kernels`. Each game that was read is kept or has exactly one of the reasons
+    in the manifest's `counts`. `progress` is called after each batch with the games read and the games kept so far.
 
     Raises `DamagedSourceError` where the source is not what `expect` says, cannot be read to its end, or changes
     meanwhile, and `EmptyMonthError` where no game is kept; nothing is published then.
     """
     split_month(month)
     expect.check_files(source.files)
+    load_kernels()
     with publish_folder(out_dir) as folder:
-        tally = Tally(month, filters)
-        with GamesWriter(folder / GAMES_FILE) as writer:
-            for batch in source.batches():
-                writer.append(tally.judge(batch))
+        tally = Tally(month)
+        with Workers(workers) as crew, GamesWriter(folder / GAMES_FILE) as writer:
+            batches = crew.ahead(source.batches(crew))
+            for judged in crew.map(partial(judge, month=month, filters=filters, kernels=kernels), batches):
+                writer.append(tally.add(judged))
                 if progress:
                     progress(tally.read, tally.kept)
+        source.check_unchanged()
         expect.check_games(tally.read, source.files)
         tally.check(source.name)
         (folder / REJECTS_FILE).write_bytes(tally.rejects.to_jsonl())
@@ -130,31 +140,24 @@ def read_month(
 class Tally:
     """The games of one month so far: how many were read, kept, and rejected for which reason."""
 
-    def __init__(self, month: str, filters: Filters) -> None:
+    def __init__(self, month: str) -> None:
         self.read = 0
         self.kept = 0
         self.rejects = Rejects()
         self._month = month
-        self._filters = filters
         self._comments = CommentCounts()
         self._seen = SeenIds()
 
-    def judge(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def add(self, judged: Judged) -> pa.RecordBatch:
         """Return the games of the next batch of the source that are kept, as `GAMES_SCHEMA`."""
-        games, rows, verdicts = self._judge(batch)
-        first = self._seen.add(np.asarray(games["game_id"], np.int64))
-        for index in np.flatnonzero(~first):
-            verdicts[rows[index]] = Verdict("duplicate", detail="a game with this id was kept before it in this month")
-        self.rejects.add(batch, verdicts)
-        kept = games.filter(pa.array(first))
-        self.read += batch.num_rows
+        first = self._seen.add(np.asarray(judged.games["game_id"], np.int64))
+        judged.reasons[judged.rows[~first]] = REASONS.index("duplicate")
+        self.rejects.add(judged.batch, judged.reasons, judged.verdicts)
+        self._comments.merge(judged.comments)
+        kept = judged.games if first.all() else judged.games.filter(pa.array(first))
+        self.read += judged.batch.num_rows
         self.kept += kept.num_rows
         return kept
-
-    def _judge(self, batch: pa.RecordBatch) -> Judged:
-        if "movetext" in batch.schema.names:
-            return judge_raw(batch, self._month, self._filters, self._comments)
-        return judge_games(batch, self._month, self._filters)
 
     def check(self, source: str) -> None:
         """Raise `EmptyMonthError` where nothing was kept."""

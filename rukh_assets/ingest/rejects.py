@@ -1,17 +1,20 @@
 """The games that a month does not keep: how many for each reason, and the first few to look at."""
 
 import json
-from collections import Counter
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from rukh_assets.ingest.verdicts import REASONS, Verdict, game_id
+from rukh_assets.ingest.verdicts import PASSED, REASONS, Verdict, game_id
 
 SAMPLES = 20
 """Games of each reason that are written down."""
 DETAIL_LENGTH = 300
 """Characters of a detail that are written down: a game may hold a word of a megabyte."""
+
+_WORDS = {"duplicate": "a game with this id was kept before it in this month"}
 
 # What to show of a game whose tags alone were the reason.
 _SHOWN = {
@@ -32,20 +35,27 @@ class Rejects:
     """The rejected games of one month, added in the source's order."""
 
     def __init__(self) -> None:
-        self._counts: Counter[str] = Counter()
+        self._counts = np.zeros(len(REASONS), np.int64)
         self._lines: list[bytes] = []
 
-    def add(self, batch: pa.RecordBatch, verdicts: dict[int, Verdict]) -> None:
-        """Count the verdict on each row of `batch` that has one; keep the first `SAMPLES` of each reason."""
-        for row, verdict in sorted(verdicts.items()):
-            self._counts[verdict.reason] += 1
-            if self._counts[verdict.reason] <= SAMPLES:
-                game = batch.slice(row, 1).to_pylist()[0]
-                self._lines.append(_line(game, verdict))
+    def add(self, batch: pa.RecordBatch, reasons: NDArray[np.uint8], verdicts: dict[int, Verdict]) -> None:
+        """Count the reasons, an index of `REASONS` or `PASSED` a row; keep the first `SAMPLES` of each reason.
+
+        `verdicts` has the rows of which more is to be said than what their tags show.
+        """
+        counts = np.bincount(reasons, minlength=PASSED + 1)[:PASSED]
+        sampled: list[int] = []
+        for reason in np.flatnonzero(counts).tolist():
+            missing = max(SAMPLES - int(self._counts[reason]), 0)
+            sampled += np.flatnonzero(reasons == reason)[:missing].tolist()
+        self._counts += counts
+        for row in sorted(sampled):
+            verdict = verdicts.get(row, Verdict(REASONS[reasons[row]]))
+            self._lines.append(_line(batch.slice(row, 1).to_pylist()[0], verdict))
 
     def counts(self) -> dict[str, int]:
         """Return the number of games of each reason, zeros too, in the order of `REASONS`."""
-        return {reason: self._counts[reason] for reason in REASONS}
+        return dict(zip(REASONS, self._counts.tolist(), strict=True))
 
     def to_jsonl(self) -> bytes:
         """Return the sample as JSON lines, in the source's order.
@@ -75,4 +85,6 @@ def _id_of(site: str | None) -> int | None:
 
 
 def _show(game: dict[str, Any], reason: str) -> str:
+    if reason in _WORDS:
+        return _WORDS[reason]
     return ", ".join(f"{name} {game[name]!r}" for name in _SHOWN.get(reason, ()) if name in game)

@@ -8,13 +8,14 @@ from numpy.typing import NDArray
 Ids = NDArray[np.int64]
 
 _MERGE_IDS = 1 << 20
+"""Ids that are merged in memory at once."""
 
 
 class SeenIds:
     """A set of int64 that only grows.
 
-    Sorted runs; one that is at most twice as long as the next is merged with it, into a nameless temporary file that is
-    mapped. So n ids are in about log2(n) runs, and each was written about log2(n) times.
+    Sorted runs; one that is at most twice as long as the next is merged with it, and a long one into a nameless
+    temporary file that is mapped. So n ids are in about log2(n) runs, and each was merged about log2(n) times.
     """
 
     def __init__(self) -> None:
@@ -48,7 +49,9 @@ def _holds(run: Ids, ids: Ids) -> NDArray[np.bool_]:
 
 
 def _merge(longer: Ids, shorter: Ids) -> Ids:
-    """Merge two sorted arrays into a mapped one, piece by piece."""
+    """Merge two sorted arrays, long ones piece by piece into a mapped one."""
+    if len(longer) + len(shorter) <= _MERGE_IDS:
+        return np.sort(np.concatenate([longer, shorter]), kind="stable")
     with tempfile.TemporaryFile() as file:
         done = 0
         for start in range(0, len(longer), _MERGE_IDS):

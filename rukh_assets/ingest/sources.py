@@ -1,6 +1,6 @@
 """Where a month's games come from: one interface over the forms that `open_source` knows."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -12,10 +12,15 @@ from rukh_assets.ingest.expectation import SourceFile as SourceFile
 from rukh_assets.ingest.expectation import read_sidecars
 from rukh_assets.ingest.find import ending, find_files
 from rukh_assets.ingest.pgn import PgnReader
+from rukh_assets.ingest.pgn_splitter import PgnSplitter
 from rukh_assets.ingest.schema import split_month
 from rukh_assets.ingest.tables import parquet_form, read_games_form, read_hf
 from rukh_assets.ingest.zst import read_zst
+from rukh_assets.workers import ALONE, Workers
 from rukh_loaders.formats.manifest import hash_file
+
+PgnSplit = Callable[[Iterable[bytes], str], PgnReader | PgnSplitter]
+"""From the bytes of a PGN file and its name to its games."""
 
 SAMPLE = "sample"
 _BLOCK = 1 << 20
@@ -36,8 +41,14 @@ class Source(Protocol):
     def describe(self) -> dict[str, Any]:
         """Return what identifies the input, for manifests: never a path of this machine."""
 
-    def batches(self) -> Iterator[pa.RecordBatch]:
-        """Yield the games in order: `RAW_SCHEMA`, or `PLACED_GAMES_SCHEMA` where `form` is "games"."""
+    def batches(self, workers: Workers = ALONE) -> Iterator[pa.RecordBatch]:
+        """Yield the games in order: `RAW_SCHEMA`, or `PLACED_GAMES_SCHEMA` where `form` is "games".
+
+        The same games for any `workers`, who may read ahead.
+        """
+
+    def check_unchanged(self) -> None:
+        """Raise `SourceChangedError` where what was read need not be what was hashed."""
 
 
 def open_source(setting: str, month: str, *, sample_games: int = 2000, seed: int = 0) -> Source:
@@ -71,18 +82,22 @@ class SampleSource:
         """Return the form and what the games are made from."""
         return {"form": self.form, "games": self._games, "seed": self._seed, "files": []}
 
-    def batches(self) -> Iterator[pa.RecordBatch]:
+    def batches(self, workers: Workers = ALONE) -> Iterator[pa.RecordBatch]:
         """Yield the games, the same ones each time."""
         from rukh_assets.ingest.sample import sample_batches
 
         yield from sample_batches(self._month, self._games, self._seed)
 
+    def check_unchanged(self) -> None:
+        """Nothing can change."""
+
 
 class FileSource:
-    """The games of one file after the other, all of one form."""
+    """The games of one file after the other, all of one form; `split_pgn` is `PgnSplitter`, or its oracle."""
 
-    def __init__(self, form: str, paths: Sequence[Path]) -> None:
+    def __init__(self, form: str, paths: Sequence[Path], split_pgn: PgnSplit = PgnSplitter) -> None:
         self.form = form
+        self._split_pgn = split_pgn
         self.name = ", ".join(path.name for path in paths)
         self.undecodable_bytes = 0
         self._paths = tuple(paths)
@@ -94,32 +109,32 @@ class FileSource:
         """Return the form, and name, size and sha256 of each file."""
         return {"form": self.form, "files": [vars(file) for file in self.files]}
 
-    def batches(self) -> Iterator[pa.RecordBatch]:
-        """Yield the games of all files.
-
-        Raises `DamagedSourceError` where a file cannot be read to its end, and `SourceChangedError` after the last
-        batch of a file whose size or time of change is not what it was when it was hashed.
-        """
+    def batches(self, workers: Workers = ALONE) -> Iterator[pa.RecordBatch]:
+        """Yield the games of all files; `DamagedSourceError` where one cannot be read to its end."""
         self.undecodable_bytes = 0
+        for path in self._paths:
+            yield from self._read(path, workers)
+
+    def check_unchanged(self) -> None:
+        """Raise `SourceChangedError` where a file's size or time of change is not what it was when it was hashed."""
         for path, stamp in zip(self._paths, self._stamps, strict=True):
-            yield from self._read(path)
             if (now := _stamp(path)) != stamp:
                 raise SourceChangedError(
                     f"{path}: changed while it was read: (size, mtime_ns) was {stamp}, is {now}; run the month again"
                 )
 
-    def _read(self, path: Path) -> Iterator[pa.RecordBatch]:
+    def _read(self, path: Path, workers: Workers) -> Iterator[pa.RecordBatch]:
         if self.form == "parquet":
-            return read_hf(path)
+            return read_hf(path, workers)
         if self.form == "games":
-            return read_games_form(path)
+            return read_games_form(path, workers)
         return self._read_pgn(path)
 
     def _read_pgn(self, path: Path) -> Iterator[pa.RecordBatch]:
         blocks = read_zst(path) if self.form == "pgn.zst" else _read_blocks(path)
-        reader = PgnReader(blocks, path.name)
-        yield from reader.batches()
-        self.undecodable_bytes += reader.undecodable_bytes
+        games = self._split_pgn(blocks, path.name)
+        yield from games.batches()
+        self.undecodable_bytes += games.undecodable_bytes
 
 
 def _form(paths: Sequence[Path]) -> str:

@@ -1,8 +1,11 @@
 """Parquet files of games: the Hugging Face layout, and the games form that this project writes itself."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from itertools import chain, groupby
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -12,10 +15,12 @@ import pyarrow.parquet as pq
 from rukh_assets.errors import DamagedSourceError, SourceError
 from rukh_assets.ingest.raw import RAW_SCHEMA, TAGS
 from rukh_assets.ingest.schema import GAMES_SCHEMA
+from rukh_assets.workers import ALONE, Workers
 
 BATCH_GAMES = 10_000
-BATCH_BYTES = 1 << 26
-"""A batch has at most so many games, and of games larger than usual only as many as come to about so many bytes."""
+BATCH_BYTES = 1 << 24
+"""A batch has at most so many games, and of games larger than usual only as many as come to about so many bytes; a
+row group of no more bytes is never divided."""
 _BUFFER = 1 << 20
 
 PLACED_GAMES_SCHEMA = pa.schema([*GAMES_SCHEMA, ("file", pa.string()), ("number", pa.int64())])
@@ -36,19 +41,18 @@ def parquet_form(path: Path) -> str:
     raise SourceError(f"{path}: columns {', '.join(columns)}; a parquet source needs 'movetext' or 'uci'")
 
 
-def read_hf(path: Path) -> Iterator[pa.RecordBatch]:
+def read_hf(path: Path, workers: Workers = ALONE) -> Iterator[pa.RecordBatch]:
     """Yield batches of `RAW_SCHEMA` from a file of the Hugging Face layout.
 
     Columns may be absent, all null or of any type that has a text; each becomes the text that PGN would have.
     """
     with _damage_named(path):
-        for batch, first in _read(path, [*TAGS, "movetext"]):
-            columns = [_text(batch, name) for name in (*TAGS, "movetext")]
+        for batch, place in _read(path, [*TAGS, "movetext"], _raw_texts, workers):
             ended = pa.nulls(batch.num_rows, pa.bool_())
-            yield pa.RecordBatch.from_arrays([*columns, *_place(batch, path, first), ended], schema=RAW_SCHEMA)
+            yield pa.RecordBatch.from_arrays([*batch.columns, *place, ended], schema=RAW_SCHEMA)
 
 
-def read_games_form(path: Path) -> Iterator[pa.RecordBatch]:
+def read_games_form(path: Path, workers: Workers = ALONE) -> Iterator[pa.RecordBatch]:
     """Yield batches of `PLACED_GAMES_SCHEMA` from a file of the games form, cast to its types.
 
     Raises `SourceError` for a missing column.
@@ -57,28 +61,82 @@ def read_games_form(path: Path) -> Iterator[pa.RecordBatch]:
         missing = sorted(set(GAMES_SCHEMA.names) - set(pq.read_schema(path).names))
         if missing:
             raise SourceError(f"{path}: the games form needs columns {', '.join(missing)}, which are missing")
-        for batch, first in _read(path, GAMES_SCHEMA.names):
-            columns = [batch[field.name].cast(field.type) for field in GAMES_SCHEMA]
-            yield pa.RecordBatch.from_arrays([*columns, *_place(batch, path, first)], schema=PLACED_GAMES_SCHEMA)
+        for batch, place in _read(path, GAMES_SCHEMA.names, _games, workers):
+            yield pa.RecordBatch.from_arrays([*batch.columns, *place], schema=PLACED_GAMES_SCHEMA)
 
 
-def _read(path: Path, columns: list[str]) -> Iterator[tuple[pa.RecordBatch, int]]:
-    """Yield batches of those `columns` that the file has, each with the number of its first row.
+Convert = Callable[[pa.RecordBatch], pa.RecordBatch]
 
-    Through a buffer, so that no column is ever in memory whole, be it larger than 2 GiB.
+
+class Portion(NamedTuple):
+    """Row groups that are decoded together: several small ones, or one."""
+
+    groups: list[int]
+    n_games: int
+    n_bytes: int
+
+
+def _read(
+    path: Path, columns: list[str], convert: Convert, workers: Workers
+) -> Iterator[tuple[pa.RecordBatch, tuple[pa.Array, pa.Array]]]:
+    """Yield batches of those `columns` that the file has, converted, each with its place in the file.
+
+    Small row groups are decoded by the workers, each whole. Larger ones come through a buffer, so that no column is
+    ever in memory whole, be it larger than 2 GiB.
     """
     with pq.ParquetFile(path, buffer_size=_BUFFER, page_checksum_verification=True) as file:
         present = [name for name in columns if name in file.schema_arrow.names]
-        first = 0
-        for batch in file.iter_batches(_games_a_batch(file.metadata), columns=present):
-            yield batch, first
-            first += batch.num_rows
+        decode = partial(_decode, path, file.metadata, present, convert)
+        n_games = 0
+        for small, portions in groupby(_portions(file.metadata), key=lambda portion: portion.n_bytes <= BATCH_BYTES):
+            if small:
+                batches = chain.from_iterable(workers.map(decode, portions))
+            else:
+                batches = chain.from_iterable(_stream(file, portion, present, convert) for portion in portions)
+            for batch in batches:
+                numbers = np.arange(n_games, n_games + batch.num_rows, dtype=np.int64)
+                yield batch, (pa.repeat(path.name, batch.num_rows), pa.array(numbers))
+                n_games += batch.num_rows
 
 
-def _games_a_batch(metadata: pq.FileMetaData) -> int:
-    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-    game_bytes = max((group.total_byte_size // max(group.num_rows, 1) for group in groups), default=0)
-    return max(1, min(BATCH_GAMES, BATCH_BYTES // max(game_bytes, 1)))
+def _portions(metadata: pq.FileMetaData) -> Iterator[Portion]:
+    portion = Portion([], 0, 0)
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        grown = Portion(
+            [*portion.groups, number], portion.n_games + group.num_rows, portion.n_bytes + group.total_byte_size
+        )
+        if portion.groups and (grown.n_games > BATCH_GAMES or grown.n_bytes > BATCH_BYTES):
+            yield portion
+            grown = Portion([number], group.num_rows, group.total_byte_size)
+        portion = grown
+    if portion.groups:
+        yield portion
+
+
+def _decode(
+    path: Path, metadata: pq.FileMetaData, columns: list[str], convert: Convert, portion: Portion
+) -> list[pa.RecordBatch]:
+    with pq.ParquetFile(path, metadata=metadata, page_checksum_verification=True) as file:
+        table = file.read_row_groups(portion.groups, columns, use_threads=False)
+    return [convert(batch) for batch in table.combine_chunks().to_batches()]
+
+
+def _stream(file: pq.ParquetFile, portion: Portion, columns: list[str], convert: Convert) -> Iterator[pa.RecordBatch]:
+    game_bytes = portion.n_bytes // max(portion.n_games, 1)
+    size = max(1, min(BATCH_GAMES, BATCH_BYTES // max(game_bytes, 1)))
+    return map(convert, file.iter_batches(size, row_groups=portion.groups, columns=columns))
+
+
+def _raw_texts(batch: pa.RecordBatch) -> pa.RecordBatch:
+    names = [*TAGS, "movetext"]
+    return pa.RecordBatch.from_arrays([_text(batch, name) for name in names], names)
+
+
+def _games(batch: pa.RecordBatch) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays(
+        [batch[field.name].cast(field.type) for field in GAMES_SCHEMA], schema=GAMES_SCHEMA
+    )
 
 
 def _text(batch: pa.RecordBatch, name: str) -> pa.Array:
@@ -88,11 +146,6 @@ def _text(batch: pa.RecordBatch, name: str) -> pa.Array:
     if pa.types.is_date(column.type) or pa.types.is_timestamp(column.type):
         return pc.strftime(column, format="%Y.%m.%d")
     return column.cast(pa.string())
-
-
-def _place(batch: pa.RecordBatch, path: Path, first: int) -> tuple[pa.Array, pa.Array]:
-    numbers = np.arange(first, first + batch.num_rows, dtype=np.int64)
-    return pa.array([path.name] * batch.num_rows, pa.string()), pa.array(numbers)
 
 
 @contextmanager

@@ -61,13 +61,15 @@ def pack_shards(shards_dir: Path, games_parquet: Path, out_dir: Path) -> PackInf
         return _fill(building, shards_dir, games)
 
 
-def pack_month(games_parquet: Path | str, encoder: Encoder, out_dir: Path | str) -> PackInfo:
+def pack_month(
+    games_parquet: Path | str, encoder: Encoder, out_dir: Path | str, *, workers: int | None = None
+) -> PackInfo:
     """Encode and pack a games file in one call: `write_shards` and `pack_shards`, the same bytes, no shards kept."""
     games_parquet, out_dir = Path(games_parquet), Path(out_dir)
     with open_games_file(games_parquet) as games, publish_folder(out_dir) as building:
         # Both inside the folder that is being built, so that what a killed process leaves goes with it.
         shards_dir, pack_dir = building / "shards", building / "pack"
-        write_shards(games_parquet, encoder, shards_dir)
+        write_shards(games_parquet, encoder, shards_dir, workers=workers)
         info = _fill(pack_dir, shards_dir, games)
         shutil.rmtree(shards_dir)
         for path in list(pack_dir.iterdir()):

@@ -10,9 +10,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from rukh_assets.encode.encoder import Encoded, Encoder
+from rukh_assets.encode.spread import SpreadEncoder
 from rukh_assets.errors import GameRefusedError, ShardsRefusedError
 from rukh_assets.packing.games_file import GamesFile, games_sha256, open_games_file
 from rukh_assets.standing import standing_manifest
+from rukh_assets.workers import Workers
 from rukh_loaders.formats import (
     FileRecord,
     KeyedTensor,
@@ -37,11 +39,18 @@ _LIBRARIES = ("chess", "numba", "numpy", "pyarrow", "tokenizers")
 
 
 def write_shards(
-    games_parquet: Path, encoder: Encoder, out_dir: Path, progress: Callable[[int], None] | None = None
+    games_parquet: Path,
+    encoder: Encoder,
+    out_dir: Path,
+    progress: Callable[[int], None] | None = None,
+    *,
+    workers: int | None = None,
 ) -> dict[str, Any]:
     """Encode a games file into `out_dir/shard_0000`, ...: one shard a row group, one row group in memory at a time.
 
-    The folder appears whole, its manifest.json written last. `progress` is called with the number of games so far.
+    The folder appears whole, its manifest.json written last. The bytes are the same with any number of `workers` (None
+    for all cores); several share a row group, and the next one is read meanwhile. `progress` is called with the number
+    of games so far.
 
     Returns:
         The manifest: format and code version, scheme, vocabulary size, hash and fingerprint, `games` (`n_games` and
@@ -56,12 +65,13 @@ def write_shards(
     """
     vocabulary = encoder.vocabulary
     check_vocab_size(str(out_dir), vocabulary.vocab_size)
-    with open_games_file(games_parquet) as games, publish_folder(out_dir) as building:
+    with open_games_file(games_parquet) as games, publish_folder(out_dir) as building, Workers(workers) as crew:
         shards: list[dict[str, Any]] = []
         files: dict[str, FileRecord] = {}
         done = 0
-        for number, table in enumerate(games.row_groups(_ENCODED_COLUMNS)):
-            ids, lengths = _encode(encoder, table, f"{games.path}, row group {number}")
+        spread = SpreadEncoder(encoder, crew)
+        for number, table in enumerate(crew.ahead(games.row_groups(_ENCODED_COLUMNS))):
+            ids, lengths = _encode(spread, table, f"{games.path}, row group {number}")
             name = shard_name(number)
             records = ShardWriter(building / name).write({SEQUENCE: KeyedTensor(ids, _offsets(lengths))})
             files |= {f"{name}/{file}": record for file, record in records.items()}

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from lakes import HEAD_FORMS, lake, lake_tree, run_month, tree, work_of
 
-from rukh_assets.defs.resources import default_filters
-from rukh_assets.errors import SettingError
+from rukh_assets.defs.resources import default_filters, default_workers
+from rukh_assets.errors import SettingError, WorkersError
 from rukh_loaders.errors import ManifestError
 from rukh_loaders.formats import open_pack, read_manifest
 
@@ -68,6 +68,31 @@ def test_a_forced_run_gives_the_same_bytes(made: tuple[Path, dg.ExecuteInProcess
     work = work_of(forced)
     assert {name: work[name.replace("__", "/")] for name in names} == dict.fromkeys(names, "built")
     assert lake_tree(home) == before
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_the_number_of_workers_changes_no_byte(
+    made: tuple[Path, dg.ExecuteInProcessResult], tmp_path: Path, workers: int
+) -> None:
+    home, _ = made
+    select = ["games", "uci/shards", "uci/pack"]
+    run_month(MONTH, tmp_path, select=select, workers=workers)
+    found = lake_tree(tmp_path)
+    assert len(found) > 10
+    assert found == {name: sha256 for name, sha256 in lake_tree(home).items() if name in found}
+
+
+@pytest.mark.parametrize(("text", "workers"), [("", None), ("1", 1), ("12", 12)])
+def test_workers_can_be_set_in_the_environment(monkeypatch: pytest.MonkeyPatch, text: str, workers: int | None) -> None:
+    monkeypatch.setenv("RUKH_WORKERS", text)
+    assert default_workers() == workers
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "two", "1.5", " 2"])
+def test_an_environment_without_a_number_of_workers_is_refused(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv("RUKH_WORKERS", text)
+    with pytest.raises(WorkersError, match="RUKH_WORKERS is "):
+        default_workers()
 
 
 def test_the_packs_hold_the_same_games_in_the_same_order_in_every_scheme(

@@ -13,14 +13,19 @@ from months import BEFORE, EVERYTHING, MONTH, judged, pgn, read
 from rukh_assets.ingest import pgn as reader
 from rukh_assets.ingest.comments import CommentCounts
 from rukh_assets.ingest.filters import Filters
+from rukh_assets.ingest.judge import judge
 from rukh_assets.ingest.month import Tally
 from rukh_assets.ingest.pgn import PgnGame, PgnReader, add_line
+from rukh_assets.ingest.pgn_splitter import PgnSplitter
 
 
 def games_of(text: str | bytes, block: int = 1 << 16) -> list[dict[str, Any]]:
     data = text.encode() if isinstance(text, str) else text
     blocks = [data[start : start + block] for start in range(0, len(data), block)]
-    return [row for batch in PgnReader(blocks, "x.pgn").batches() for row in batch.to_pylist()]
+    readers = (PgnReader(blocks, "x.pgn"), PgnSplitter(blocks, "x.pgn"))
+    games, others = ([row for batch in one.batches() for row in batch.to_pylist()] for one in readers)
+    assert games == others
+    return games
 
 
 def outline(text: str | bytes) -> list[tuple[str | None, str, bool]]:
@@ -181,9 +186,11 @@ def test_a_movetext_that_is_cut_off_is_rejected_as_truncated(tmp_path: Path) -> 
 def test_a_batch_ends_at_its_number_of_games_or_characters(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "\n".join(pgn("1. e4 e5 1-0", Site=str(number)) for number in range(7))
     monkeypatch.setattr(reader, "BATCH_GAMES", 3)
-    assert [batch.num_rows for batch in PgnReader([text.encode()], "x").batches()] == [3, 3, 1]
+    for one in (PgnReader, PgnSplitter):
+        assert [batch.num_rows for batch in one([text.encode()], "x").batches()] == [3, 3, 1]
     monkeypatch.setattr(reader, "BATCH_CHARACTERS", len(text) // 7 + 20)
-    assert [batch.num_rows for batch in PgnReader([text.encode()], "x").batches()] == [2, 2, 2, 1]
+    for one in (PgnReader, PgnSplitter):
+        assert [batch.num_rows for batch in one([text.encode()], "x").batches()] == [2, 2, 2, 1]
     assert [game["number"] for game in games_of(text)] == list(range(7))
 
 
@@ -242,11 +249,11 @@ def test_every_game_of_any_text_is_kept_or_has_one_reason(seed: int, edits: int)
 
 def check_sums(data: bytes, filters: Filters, block: int) -> None:
     blocks = [data[start : start + block] for start in range(0, len(data), block)]
-    tally = Tally(MONTH, filters)
+    tally = Tally(MONTH)
     read = 0
-    for batch in PgnReader(blocks, "x.pgn").batches():
+    for batch in PgnSplitter(blocks, "x.pgn").batches():
         read += batch.num_rows
-        kept = tally.judge(batch)
+        kept = tally.add(judge(batch, MONTH, filters))
         assert kept["uci"].null_count == kept["game_id"].null_count == 0
         assert all(kept["n_plies"].to_numpy() == [len(uci.split(" ")) for uci in kept["uci"].to_pylist()])
     counts = tally.counts()

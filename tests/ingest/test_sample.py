@@ -25,6 +25,7 @@ from hypothesis import strategies as st
 import rukh_assets.ingest.sample
 from rukh_assets.errors import MonthError, SampleError
 from rukh_assets.ingest.filters import Filters
+from rukh_assets.ingest.judge import judge
 from rukh_assets.ingest.month import Tally, read_month
 from rukh_assets.ingest.raw import RAW_SCHEMA, raw_batch
 from rukh_assets.ingest.sample import MAX_GAMES, MAX_SEED, sample_batches
@@ -299,8 +300,8 @@ def test_a_player_has_one_name_and_title_and_never_plays_alone(rows: list[Row]) 
 
 
 def test_the_default_filters_keep_exactly_the_games_asked_for(rows: list[Row]) -> None:
-    tally = Tally(MONTH, Filters())
-    kept = tally.judge(raw_batch(rows))
+    tally = Tally(MONTH)
+    kept = tally.add(judge(raw_batch(rows), MONTH, Filters()))
     assert kept.num_rows == GAMES
     assert 0.2 * GAMES < len(rows) - GAMES < 0.5 * GAMES
     rejected = {reason for reason, count in tally.rejects.counts().items() if count}
