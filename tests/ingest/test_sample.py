@@ -9,8 +9,10 @@ import json
 import math
 import os
 import re
+import secrets
 import subprocess
 import sys
+import threading
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,6 +20,8 @@ from typing import Any
 
 import chess
 import chess.pgn
+import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -31,8 +35,9 @@ from rukh_assets.ingest.raw import RAW_SCHEMA, raw_batch
 from rukh_assets.ingest.sample import MAX_GAMES, MAX_SEED, sample_batches
 from rukh_assets.ingest.sample.dice import Dice
 from rukh_assets.ingest.sample.openings import book
-from rukh_assets.ingest.sample.raw_game import raw_games
-from rukh_assets.ingest.sample.tags import GAMES_A_MONTH, SCATTER, SITES, person, site, utc_date
+from rukh_assets.ingest.sample.people import PEOPLE, draw_people, names, other_people, titles
+from rukh_assets.ingest.sample.rows import raw_games
+from rukh_assets.ingest.sample.tags import GAMES_A_MONTH, SCATTER, SITES, dates, scattered, sites
 from rukh_assets.ingest.sources import open_source
 
 Row = dict[str, Any]
@@ -123,7 +128,7 @@ def test_the_same_arguments_give_the_same_games() -> None:
 
 def test_the_games_are_the_ones_they_always_were() -> None:
     """A change of the sample's games is a change of what months hold: raise INGEST_VERSION with this digest."""
-    assert digest(sample(games=25)) == "4637a093a2cefd274ec3b0829414c3e59255a0f7bd44a233f00e97e77deb8021"
+    assert digest(sample(games=25)) == "cbfeab7613031fa3def80a3988914ac42c1c12e9f10a92e41ec52714a117caea"
 
 
 def test_the_games_do_not_depend_on_the_process(tmp_path: Path) -> None:
@@ -158,8 +163,25 @@ def test_a_longer_sample_begins_with_the_shorter_one(rows: list[Row]) -> None:
 
 
 def test_a_game_can_be_made_without_those_before_it(rows: list[Row]) -> None:
-    last = list(raw_games(MONTH, 0, GAMES - 1))
-    assert [row["movetext"] for row in last] == [row["movetext"] for row in rows[-len(last) :]]
+    last = raw_games(MONTH, 0, GAMES - 1, GAMES).to_pylist()
+    whereabouts = [{"file": row["file"], "number": row["number"]} for row in rows[-len(last) :]]
+    assert [row | place for row, place in zip(last, whereabouts, strict=True)] == rows[-len(last) :]
+
+
+def test_games_and_their_order_do_not_depend_on_the_number_of_workers(rows: list[Row]) -> None:
+    made = [
+        [*itertools.chain(*map(pa.RecordBatch.to_pylist, sample_batches(MONTH, 600, 0, workers=n)))] for n in (1, 3)
+    ]
+    assert made[0] == made[1]
+    assert made[0][: len(rows)] == rows
+
+
+def test_a_sample_that_is_not_read_to_its_end_leaves_no_thread_behind() -> None:
+    threads = threading.active_count()
+    batches = sample_batches(MONTH, MAX_GAMES, 0, batch_size=5, workers=2)
+    assert next(batches).num_rows == 5
+    batches.close()
+    assert threading.active_count() == threads
 
 
 @pytest.mark.parametrize("batch_size", [1, 7, 1000])
@@ -192,25 +214,30 @@ def test_a_month_shows_every_ending_and_special_move(boards: list[chess.Board]) 
     assert set().union(*map(happenings, boards)) >= ALL_KINDS
 
 
-def test_the_result_is_what_the_last_position_says(kept: list[Row], boards: list[chess.Board]) -> None:
+def check_end(row: Row, final: chess.Board) -> None:
+    """Asserts that a kept game ended when and as its last position says."""
+    outcome = final.outcome()
+    loss = "0-1" if final.turn else "1-0"
+    if outcome:
+        assert (row["result"], row["termination"]) == (outcome.result(), "Normal")
+    elif row["termination"] == "Time forfeit":
+        assert row["result"] == ("1/2-1/2" if final.has_insufficient_material(not final.turn) else loss)
+    elif row["result"] != "1/2-1/2":
+        assert row["result"] == loss
+    elif not final.is_repetition(3) and final.halfmove_clock < 100 and final.ply() < 300:
+        assert final.halfmove_clock >= 6
+        assert final.ply() >= 60
+    board = final.copy()
+    while board.move_stack:
+        board.pop()
+        assert not board.is_repetition(3)
+        assert not board.is_insufficient_material()
+        assert board.halfmove_clock < 100
+
+
+def test_games_end_when_and_as_the_last_position_says(kept: list[Row], boards: list[chess.Board]) -> None:
     for row, board in zip(kept, boards, strict=True):
-        outcome = board.outcome()
-        if outcome:
-            assert (row["result"], row["termination"]) == (outcome.result(), "Normal")
-        elif row["termination"] == "Time forfeit" and row["result"] == "1/2-1/2":
-            assert board.has_insufficient_material(not board.turn)
-        elif row["termination"] == "Time forfeit":
-            assert row["result"] == ("0-1" if board.turn else "1-0")
-
-
-def test_no_game_goes_on_after_its_end(boards: list[chess.Board]) -> None:
-    for final in boards:
-        board = final.copy()
-        while board.move_stack:
-            board.pop()
-            assert not board.is_repetition(3)
-            assert not board.is_insufficient_material()
-            assert board.halfmove_clock < 100
+        check_end(row, board)
 
 
 def test_kept_games_are_as_long_as_people_play(kept: list[Row]) -> None:
@@ -242,7 +269,7 @@ def test_ratings_and_clocks_are_spread_as_in_the_tail_of_lichess(kept: list[Row]
 
 def test_openings_are_of_all_five_volumes_and_the_tag_says_which(kept: list[Row]) -> None:
     assert {row["eco"][0] for row in kept} == set("ABCDE")
-    lines = {(opening.eco, opening.sans) for opening, _ in book()}
+    lines = list(zip(book().ecos, book().sans, strict=True))
     for row in kept:
         sans = tuple(sans_of(row))
         assert any(eco == row["eco"] and sans[: len(line)] == line for eco, line in lines)
@@ -269,34 +296,38 @@ def test_addresses_differ_and_dates_rise_within_the_month(rows: list[Row]) -> No
 
 @given(st.integers(0, MAX_GAMES), st.sampled_from(["2021-10", "2024-02", "2023-02", "0001-01", "9999-12"]))
 def test_no_game_leaves_its_month(index: int, month: str) -> None:
-    year, of_year, day = map(int, utc_date(month, index).split("."))
+    year, of_year, day = map(int, dates(month, np.array([index]))[0].as_py().split("."))
     assert f"{year:04d}-{of_year:02d}" == month
     assert datetime.date(year, of_year, day)
 
 
 def test_addresses_of_all_games_of_all_months_differ() -> None:
     """Each is a number under 62**8 times a factor coprime to it, modulo it: one-to-one."""
-    corners = [
-        site(month, 5, number)
-        for month in ("0000-01", "0000-02", "2021-10", "2021-11", "9999-12")
-        for number in (0, 1, 2 * MAX_GAMES - 2, 2 * MAX_GAMES - 1)
-    ]
-    assert len(set(corners)) == len(corners)
+    numbers = np.array([0, 1, 2 * MAX_GAMES - 2, 2 * MAX_GAMES - 1])
+    months = ("0000-01", "0000-02", "2021-10", "2021-11", "9999-12")
+    corners = [site for month in months for site in sites(month, 5, numbers).to_pylist()]
+    assert len(set(corners)) == len(corners) == 20
     assert SITES > (9999 * 12 + 12) * GAMES_A_MONTH + 2 * MAX_GAMES
     assert math.gcd(SCATTER, SITES) == 1
     assert 2 * MAX_GAMES <= GAMES_A_MONTH
-    assert site("0000-01", 0, 0) != site("0000-01", 1, 0)
+    assert sites("0000-01", 0, numbers) != sites("0000-01", 1, numbers)
+
+
+@given(st.integers(0, 2**30 - 1), st.integers(0, 2**130))
+def test_scattering_does_not_overflow(number: int, offset: int) -> None:
+    assert scattered(np.array([number]), offset).tolist() == [(number * SCATTER + offset) % SITES]
 
 
 def test_a_player_has_one_name_and_title_and_never_plays_alone(rows: list[Row]) -> None:
     for row in rows:
         assert row["white"].lower() != row["black"].lower()
-    dice = Dice("people")
-    people = [person(elo, dice) for elo in range(700, 3300) for _ in range(3)]
-    assert len({one.number for one in people}) == len({one.name.lower() for one in people})
-    assert len({(one.number, one.title) for one in people}) == len({one.number for one in people})
-    for one in people:
-        assert person(one.elo, dice, other_than=one).number != one.number
+    assert len({name.lower() for name in names().to_pylist()}) == len(titles()) == PEOPLE
+    elo = np.arange(700, 3300).repeat(8)
+    people = draw_people(elo, Dice.of(map(str, range(len(elo)))))
+    others = other_people(people, people)
+    assert (people != others).all()
+    assert (people // 7 == others // 7).all()
+    assert 0 <= others.min() < others.max() < PEOPLE
 
 
 def test_the_default_filters_keep_exactly_the_games_asked_for(rows: list[Row]) -> None:
@@ -320,6 +351,7 @@ def test_another_month_keeps_as_many_as_asked_for_too(month: str, seed: int, tmp
         *(("games", value) for value in (0, -1, MAX_GAMES + 1, True, 2.0, "3")),
         *(("seed", value) for value in (-1, MAX_SEED + 1, None, 0.0)),
         *(("batch_size", value) for value in (0, -5)),
+        *(("workers", value) for value in (0, 1.0)),
     ],
 )
 def test_arguments_are_checked_before_the_first_batch(argument: str, value: object) -> None:
@@ -334,29 +366,15 @@ def test_a_month_is_named_strictly(month: str) -> None:
         sample_batches(month, 1, 0)
 
 
-def test_dice_are_shake_256_of_key_and_block() -> None:
-    stream = hashlib.shake_256(b"key#0").digest(4096) + hashlib.shake_256(b"key#1").digest(4096)
-    dice = Dice("key")
-    assert [dice.take(count) for count in (3, 4000, 200)] == [stream[:3], stream[3:4003], stream[4003:4203]]
-
-
-def test_draws_stay_within_their_bounds_and_reach_them() -> None:
-    dice = Dice("bounds")
-    assert {dice.below(5) for _ in range(200)} == set(range(5))
-    assert {dice.spread(2) for _ in range(200)} == set(range(-2, 3))
-    assert {dice.weighted([("a", 1), ("b", 0), ("c", 3)]) for _ in range(200)} == {"a", "c"}
-    assert not any(dice.chance(0, 3) for _ in range(50))
-
-
 def test_the_book_has_legal_lines_of_all_volumes_in_standard_spelling() -> None:
-    lines = [opening for opening, _ in book()]
-    assert len(lines) >= 60
-    assert len({opening.sans for opening in lines}) == len(lines)
-    assert set(Counter(opening.eco[0] for opening in lines)) == set("ABCDE")
-    assert all(re.fullmatch(r"[A-E][0-9]{2}", opening.eco) for opening in lines)
-    for opening in lines:
+    lines = book()
+    assert len(lines.ecos) == len(lines.weights) == len(set(lines.sans)) >= 60
+    assert {eco[0] for eco in lines.ecos} == set("ABCDE")
+    assert all(re.fullmatch(r"[A-E][0-9]{2}", eco) for eco in lines.ecos)
+    for number, sans in enumerate(lines.sans):
         board = chess.Board()
-        assert tuple(board.san_and_push(move) for move in opening.moves) == opening.sans
+        moves = lines.moves[lines.starts[number] : lines.starts[number + 1]].tolist()
+        assert tuple(board.san_and_push(chess.Move(move & 63, move >> 6)) for move in moves) == sans
 
 
 def test_the_example_of_the_package_runs() -> None:
@@ -364,9 +382,20 @@ def test_the_example_of_the_package_runs() -> None:
     assert (failed, tried > 0) == (0, True)
 
 
-@pytest.mark.long
 def test_a_default_month_shows_every_kind_many_times() -> None:
     games = [row for row in sample("2022-02", games=2000) if is_kept(row)]
     counted = Counter(itertools.chain.from_iterable(happenings(replayed(row)) for row in games))
     assert len(games) == 2000
     assert min(counted[kind] for kind in ALL_KINDS) >= 5
+
+
+@pytest.mark.long
+def test_games_of_fresh_seeds_are_legal_and_spelt_and_ended_as_python_chess_says() -> None:
+    seed = secrets.randbelow(MAX_SEED)
+    print(f"seed {seed}")
+    for row in sample("2023-07", games=5000, seed=seed):
+        board = chess.Board()
+        for san in sans_of(row):
+            assert board.san_and_push(board.parse_san(san)) == san
+        if is_kept(row):
+            check_end(row, board)

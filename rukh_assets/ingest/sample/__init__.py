@@ -5,22 +5,38 @@
 >>> batch["site"].to_pylist()
 ['https://lichess.org/0Yn3QIyl', 'https://lichess.org/tM31L3LJ']
 >>> batch["movetext"][0].as_py()[:67]
-'1. e4 { [%clk 0:03:00] } 1... e5 { [%clk 0:03:00] } 2. Nf3 { [%clk '
+'1. d4 { [%clk 0:10:00] } 1... Nf6 { [%clk 0:10:00] } 2. Nf3 { [%clk'
 
 Every game is legal from the normal start and a pure function of (seed, month, index), the same on every machine and
-Python: all randomness is SHAKE-256 of those three (`dice`), all arithmetic is in whole numbers. The players follow a
-line of a small opening `book`, then make the move that looks best from what each side attacks (`survey`, `scoring`),
-misjudged by as much as their rating lets them (`choice`); they resign, overstep, agree to draws and mate (`play`).
-About one raw game in four is there to be rejected: rated too low, too fast, abandoned, unfinished (`raw_game`).
+Python: all randomness is a stream seeded by the SHA-256 of those three (`dice`), all arithmetic is in whole numbers.
+
+| module | holds |
+|---|---|
+| `pairings.py`, `people.py`, `openings.py` | who plays whom, on which clock, from which line of a small book |
+| `settings.py` | how well each side plays, and where unwanted games are broken off |
+| `play.py` | the kernel: games from the first move to the last, written as movetext |
+| `choice.py` | which move a player makes: the best-looking one, misjudged by as much as the rating lets it |
+| `candidates.py`, `scoring.py`, `survey.py` | all moves, scored by what each side attacks, without search |
+| `exchange.py`, `mates.py`, `repetition.py` | what the reply may win, mates in one, positions that come again |
+| `ends.py`, `writing.py` | resigning, overstepping, agreeing to draws; SAN and clocks |
+| `rows.py`, `tags.py` | games played and tagged, as Arrow columns |
+| `game.py`, `tables.py`, `dice.py` | the parts of a game under way; the worth of pieces and squares; random numbers |
+| `bits.py`, `compiled.py` | how all this is compiled, over the rules of `rukh_assets.board` |
+
+About one raw game in four is there to be rejected: rated too low, too fast, abandoned, unfinished (`Unwanted`).
 """
 
+import os
+from collections import deque
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 
+import numpy as np
 import pyarrow as pa
 
 from rukh_assets.errors import SampleError
-from rukh_assets.ingest.raw import raw_batch
-from rukh_assets.ingest.sample.raw_game import RawGame, raw_games
+from rukh_assets.ingest.raw import RAW_SCHEMA
+from rukh_assets.ingest.sample.rows import raw_games
 from rukh_assets.ingest.schema import split_month
 
 MAX_GAMES = 2**28
@@ -28,39 +44,74 @@ MAX_GAMES = 2**28
 
 MAX_SEED = 2**63 - 1
 
+MAX_WORKERS = 1024
+
+GAMES_AT_ONCE = 256
+"""Kept games that one call of the kernel plays, with the rejected ones between them."""
+
 __all__ = ["MAX_GAMES", "MAX_SEED", "sample_batches"]
 
 
-def sample_batches(month: str, games: int, seed: int, batch_size: int = 1000) -> Iterator[pa.RecordBatch]:
+def sample_batches(
+    month: str, games: int, seed: int, batch_size: int = 1000, *, workers: int | None = None
+) -> Iterator[pa.RecordBatch]:
     """Yields raw games of `month` (`YYYY-MM`) as batches of `RAW_SCHEMA`, each of `batch_size` rows but the last.
+
+    They are made by as many threads as `workers` says, all cores by default, somewhat ahead of the batch that is asked
+    for; the games are the same for any number.
 
     `games` of them pass the default filters; the others, about a third as many and interleaved, fail them. The raw
     games of a smaller `games` are the first of a larger one's, dates included: UTCDate rises through the month, half
     of it within 500 kept games.
 
-    Raises MonthError, and SampleError for `games` outside 1..MAX_GAMES, `seed` outside 0..MAX_SEED and `batch_size`
-    under 1, before the first batch is asked for.
+    Raises MonthError, and SampleError for `games` outside 1..MAX_GAMES, `seed` outside 0..MAX_SEED and `batch_size` or
+    `workers` under 1, before the first batch is asked for.
     """
     split_month(month)
+    if workers is None:
+        workers = os.cpu_count() or 1
     for name, value, least, most in (
         ("games", games, 1, MAX_GAMES),
         ("seed", seed, 0, MAX_SEED),
         ("batch_size", batch_size, 1, MAX_GAMES),
+        ("workers", workers, 1, MAX_WORKERS),
     ):
         if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
             raise SampleError(f"sample of {month}: {name} must be an integer from {least} to {most}, got {value!r}")
-    return _batches(month, games, seed, batch_size)
+    return _batches(month, games, seed, batch_size, workers)
 
 
-def _batches(month: str, games: int, seed: int, batch_size: int) -> Iterator[pa.RecordBatch]:
-    rows: list[RawGame] = []
+def _batches(month: str, games: int, seed: int, batch_size: int, workers: int) -> Iterator[pa.RecordBatch]:
+    waiting = RAW_SCHEMA.empty_table()
     number = 0
-    for index in range(games):
-        for row in raw_games(month, seed, index):
-            rows.append(row | {"file": f"sample-{month}", "number": number})
-            number += 1
-            if len(rows) == batch_size:
-                yield raw_batch(rows)
-                rows = []
-    if rows:
-        yield raw_batch(rows)
+    for part in _parts(month, games, seed, workers):
+        waiting = pa.concat_tables([waiting, part])
+        while waiting.num_rows >= batch_size:
+            yield _numbered(waiting.slice(0, batch_size), month, number)
+            waiting = waiting.slice(batch_size)
+            number += batch_size
+    if waiting.num_rows:
+        yield _numbered(waiting, month, number)
+
+
+def _parts(month: str, games: int, seed: int, workers: int) -> Iterator[pa.Table]:
+    """Yields all raw games in order, made by `workers` threads that are at most one part each ahead."""
+    pool = ThreadPoolExecutor(workers, thread_name_prefix="sample")
+    ahead: deque[Future[pa.Table]] = deque()
+    try:
+        for begin in range(0, games, GAMES_AT_ONCE):
+            ahead.append(pool.submit(raw_games, month, seed, begin, min(begin + GAMES_AT_ONCE, games)))
+            if len(ahead) > workers:
+                yield ahead.popleft().result()
+        while ahead:
+            yield ahead.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _numbered(rows: pa.Table, month: str, first: int) -> pa.RecordBatch:
+    """Fills the columns that say where a row stands."""
+    columns = dict(zip(rows.column_names, rows.columns, strict=True))
+    columns["file"] = pa.repeat(f"sample-{month}", len(rows))
+    columns["number"] = np.arange(first, first + len(rows))
+    return pa.table(columns, schema=RAW_SCHEMA).combine_chunks().to_batches()[0]

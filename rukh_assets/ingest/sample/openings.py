@@ -1,9 +1,11 @@
 """A small book of openings: main lines with the code of the Encyclopaedia of Chess Openings that each ends in."""
 
+from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
 
 import chess
+import numpy as np
+from numpy.typing import NDArray
 
 #: One line each: ECO code, weight, moves.
 LINES = """\
@@ -110,21 +112,32 @@ E97 3 d4 Nf6 c4 g6 Nc3 Bg7 e4 d6 Nf3 O-O Be2 e5 O-O Nc6 d5 Ne7
 """
 
 
-class Opening(NamedTuple):
-    """One line of the book."""
+@dataclass(frozen=True, slots=True)
+class Book:
+    """The lines of the book, in its order, as columns."""
 
-    eco: str
-    sans: tuple[str, ...]
-    moves: tuple[chess.Move, ...]
+    ecos: list[str]
+    weights: list[int]
+    sans: list[tuple[str, ...]]
+    moves: NDArray[np.int64]
+    """`origin | target << 6` of the moves of all lines, one line after the other."""
+    starts: NDArray[np.int64]
+    """[lines and one]: where each line begins in `moves`, and the last ends."""
 
 
 @cache
-def book() -> tuple[tuple[Opening, int], ...]:
-    """Every line of the book and its weight, in the book's order."""
-    openings = []
-    for line in LINES.splitlines():
-        eco, weight, *sans = line.split()
+def book() -> Book:
+    """The book, its lines played through by python-chess."""
+    words = [line.split() for line in LINES.splitlines()]
+    sans = [tuple(line[2:]) for line in words]
+    moves = []
+    for line in sans:
         board = chess.Board()
-        moves = tuple(board.push_san(san) for san in sans)
-        openings.append((Opening(eco, tuple(sans), moves), int(weight)))
-    return tuple(openings)
+        moves += [board.push_san(san) for san in line]
+    return Book(
+        ecos=[line[0] for line in words],
+        weights=[int(line[1]) for line in words],
+        sans=sans,
+        moves=np.array([move.from_square | move.to_square << 6 for move in moves], np.int64),
+        starts=np.cumsum([0, *map(len, sans)], dtype=np.int64),
+    )

@@ -1,171 +1,124 @@
-"""One game from the first move to its end: moves, clocks, and the ways in which people stop."""
+"""Games from the first move to the last, written as movetext: the kernel of the sample."""
 
-from collections import Counter
-from collections.abc import Hashable
-from dataclasses import dataclass
-from typing import NamedTuple
+from rukh_assets.board.intrinsics import memory
+from rukh_assets.board.kernel import Numbers
+from rukh_assets.board.play import set_up
+from rukh_assets.board.position import BLACK, EMPTY, PAWN, SIDE, SQUARES, WHITE
+from rukh_assets.board.san_writing import write_and_play
+from rukh_assets.ingest.sample.bits import from_slot
+from rukh_assets.ingest.sample.choice import choose
+from rukh_assets.ingest.sample.compiled import kernel, step
+from rukh_assets.ingest.sample.ends import GOING_ON, UNKNOWN, end_before
+from rukh_assets.ingest.sample.game import (
+    BASE,
+    BOOK_PLIES,
+    DICE,
+    HOPELESS,
+    LAST_MOVE,
+    LEFT,
+    LINE,
+    MAX_PLIES,
+    PLY,
+    QUIET,
+    SETTING_SIZE,
+    UNFINISHED,
+    WHEN_STOPPED,
+    Game,
+    open_game,
+)
+from rukh_assets.ingest.sample.repetition import key_of
+from rukh_assets.ingest.sample.survey import look
+from rukh_assets.ingest.sample.writing import (
+    CHARACTERS_PER_PLY,
+    SPARE_CHARACTERS,
+    write_clock,
+    write_ids,
+    write_move_number,
+    write_result,
+)
 
-import chess
-
-from rukh_assets.ingest.sample.choice import LEVEL, Player, choose
-from rukh_assets.ingest.sample.dice import Dice
-from rukh_assets.ingest.sample.openings import Opening
-from rukh_assets.ingest.sample.survey import Sight, look
-
-#: Players resign or agree to a draw from the first of these plies; the game stops at the second.
-MIN_PLIES, MAX_PLIES = 20, 300
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """What two players bring to a game."""
-
-    white: Player
-    black: Player
-    opening: Opening
-    base: int
-    """Thinking time in seconds; 0 where no clock runs."""
-    increment: int
-    stubborn: bool = False
-    """Whether both play on to the bitter end: no resignation, no agreed draw."""
-    stops_at: int = MAX_PLIES
-    """The ply at which the game is broken off, at the latest."""
-
-
-class Played(NamedTuple):
-    """A finished game."""
-
-    sans: list[str]
-    clocks: list[int]
-    """Seconds left on the mover's clock after each move; empty without a clock."""
-    result: str
-    termination: str
-    """`Normal` or `Time forfeit`."""
+ROOM = MAX_PLIES * CHARACTERS_PER_PLY + SPARE_CHARACTERS
+"""No game has more characters."""
 
 
-class _Clock:
-    """Time left of both sides in hundredths of a second."""
+@kernel
+def play_games(
+    settings: Numbers,
+    least_plies: Numbers,
+    dice: Numbers,
+    book: Numbers,
+    text: Numbers,
+    offsets: Numbers,
+    results: Numbers,
+    terminations: Numbers,
+    scratch: Numbers,
+) -> bool:
+    """Play and write one game after the other; False where `text` is too short, which has to have `ROOM` for each.
 
-    def __init__(self, setting: Setting, dice: Dice) -> None:
-        self.left = [setting.base * 100, setting.base * 100]
-        self._increment = setting.increment * 100
-        self._pace = (8 + dice.below(26), 8 + dice.below(26))
-        self._quickest = (15 + dice.below(70), 15 + dice.below(70))
-
-    def spend(self, side: chess.Color, ply: int, dice: Dice) -> bool:
-        """Takes the time of one move and adds the increment; False when there was not enough."""
-        first, second = dice.take(2)
-        budget = self.left[side] // self._pace[side] + self._increment * 3 // 4
-        if ply < 14:
-            budget //= 5
-        thought = self._quickest[side] + budget * (first * second) // 18_000
-        if thought > self.left[side]:
+    Game i is played by the `SETTING_SIZE` numbers of `settings` from `SETTING_SIZE * i` on, with the stream of random
+    numbers whose state is `dice[i]`, and again with what follows in the stream while it has less than `least_plies[i]`.
+    It becomes `text[offsets[i]:offsets[i + 1]]`, `RESULTS[results[i]]` and `NORMAL` or `FORFEIT`. `book` has
+    the moves of all openings; `scratch` has `SCRATCH_SIZE` slots.
+    """
+    written = 0
+    offsets[0] = 0
+    for row in range(len(results)):
+        if written + ROOM > len(text):
             return False
-        if ply > 1:  # the clocks start with the second move of each side
-            self.left[side] += self._increment - thought
-        return True
+        game = open_game(from_slot(memory(settings), SETTING_SIZE * row), memory(scratch))
+        game.state[DICE] = dice[row]
+        length = 0
+        while length == 0 or game.state[PLY] < least_plies[row]:
+            results[row], terminations[row], length = play_game(game, memory(book), from_slot(memory(text), written))
+        written += length
+        offsets[row + 1] = written
+    return True
 
 
-class _Mood:
-    """When a player gives up or offers peace."""
-
-    def __init__(self, setting: Setting, dice: Dice) -> None:
-        self._stubborn = setting.stubborn
-        self._agrees = not setting.stubborn and not (setting.white.repeats and setting.black.repeats)
-        self._gives_up_at = (-350 - dice.below(500), -350 - dice.below(500))
-        self._hopeless = [0, 0]
-
-    def resigns(self, sight: Sight, dice: Dice) -> bool:
-        """Whether the player to move resigns: behind by enough, for some moves in a row."""
-        side = sight.colour
-        gives_up_at = self._gives_up_at[side]
-        if self._stubborn or sight.balance > gives_up_at or sight.balance + sight.most_winnable() > gives_up_at:
-            self._hopeless[side] = 0
-            return False
-        self._hopeless[side] += 1
-        return self._hopeless[side] > 1 and dice.chance(1, 3)
-
-    def agrees(self, sight: Sight, ply: int, dice: Dice) -> bool:
-        """Whether both agree to a draw: level, late and quiet."""
-        quiet = ply >= 60 and sight.late and abs(sight.balance) <= LEVEL and sight.board.halfmove_clock >= 6
-        return self._agrees and quiet and dice.chance(1, 7)
+@step
+def play_game(game: Game, book: Numbers, text: Numbers) -> tuple[int, int, int]:
+    """Play and write one game; return its result, termination and length in characters."""
+    begin(game)
+    cursor = 0
+    while True:
+        ply = game.state[PLY]
+        move = book[game.setting[LINE] + ply] if ply < game.setting[BOOK_PLIES] else choose(game)
+        result, termination = end_before(game, move)
+        if result != GOING_ON:
+            break
+        cursor = make_move(game, move, text, cursor)
+    if game.setting[WHEN_STOPPED] == UNFINISHED:
+        result = UNKNOWN
+    return result, termination, write_result(result, text, cursor)
 
 
-def play(setting: Setting, dice: Dice) -> Played:
-    """Plays a game by `setting` with the randomness of `dice`; the result is `*` when it stops at `stops_at` plies."""
-    return _Game(setting, dice).finish()
+@step
+def begin(game: Game) -> None:
+    """Set up a new game; the stream of random numbers goes on."""
+    for side in (WHITE, BLACK):
+        game.state[side + LEFT] = 100 * game.setting[BASE]
+        game.state[side + HOPELESS] = game.state[side + LAST_MOVE] = 0
+    game.state[PLY] = game.state[QUIET] = 0
+    set_up(game.position)
+    look(game.position, game.sight)
+    game.keys[0] = key_of(game.position)
 
 
-class _Game:
-    """A game under way."""
-
-    def __init__(self, setting: Setting, dice: Dice) -> None:
-        self._setting = setting
-        self._dice = dice
-        self._players = (setting.black, setting.white)
-        self._clock = _Clock(setting, dice)
-        self._mood = _Mood(setting, dice)
-        self._board = chess.Board()
-        self._sans: list[str] = []
-        self._clocks: list[int] = []
-        self._seen: Counter[Hashable] = Counter()
-        self._repeated = 0
-
-    def finish(self) -> Played:
-        sight = self._play_opening()
-        while True:
-            ended = self._ended(sight)
-            if ended is not None:
-                return self._written(*ended)
-            chosen = choose(sight, self._players[sight.colour], self._dice, self._seen)
-            if chosen is None:
-                return self._written(*self._without_moves(sight))
-            sight = chosen.sight
-            self._note(chosen.san + ("+" if sight.in_check else ""))
-            if not self._board.halfmove_clock:
-                self._seen.clear()
-            self._seen[chosen.key] += 1
-            self._repeated = self._seen[chosen.key]
-
-    def _play_opening(self) -> Sight:
-        opening, stops_at = self._setting.opening, self._setting.stops_at
-        for san, move in zip(opening.sans[:stops_at], opening.moves[:stops_at], strict=True):
-            self._clock.spend(self._board.turn, len(self._sans), self._dice)
-            self._board.push(move)
-            self._note(san)
-        return look(self._board)
-
-    def _note(self, san: str) -> None:
-        self._sans.append(san)
-        if self._setting.base:
-            self._clocks.append(self._clock.left[not self._board.turn] // 100)
-
-    def _ended(self, sight: Sight) -> tuple[str, str] | None:
-        """Result and termination if the game ends before the player to move moves; the clock runs meanwhile."""
-        ply, board = len(self._sans), self._board
-        loss = "0-1" if sight.colour else "1-0"
-        ended = None
-        if self._repeated >= 3 or board.halfmove_clock >= 100:
-            ended = ("1/2-1/2", "Normal")
-        elif ply >= self._setting.stops_at:
-            ended = ("*", "Normal")
-        elif ply >= MIN_PLIES:
-            if self._mood.resigns(sight, self._dice):
-                ended = (loss, "Normal")
-            elif sight.late and (self._mood.agrees(sight, ply, self._dice) or board.is_insufficient_material()):
-                ended = ("1/2-1/2", "Normal")
-        if ended is None and self._setting.base and not self._clock.spend(sight.colour, ply, self._dice):
-            ended = (loss if not board.has_insufficient_material(not sight.colour) else "1/2-1/2", "Time forfeit")
-        if ended is not None and not any(board.generate_legal_moves()):
-            return self._without_moves(sight)
-        return ended
-
-    def _without_moves(self, sight: Sight) -> tuple[str, str]:
-        """Mate or stalemate of the player to move; marks the mating move."""
-        if not sight.in_check:
-            return "1/2-1/2", "Normal"
-        self._sans[-1] = self._sans[-1].rstrip("+") + "#"
-        return ("0-1" if sight.colour else "1-0"), "Normal"
-
-    def _written(self, result: str, termination: str) -> Played:
-        return Played(self._sans, self._clocks, result, termination)
+@step
+def make_move(game: Game, move: int, text: Numbers, cursor: int) -> int:
+    """Make and write a legal move; return where the next word goes."""
+    position, state = game.position, game.state
+    side, has_clocks = position[SIDE], game.setting[BASE] != 0
+    is_quiet = position[SQUARES + ((move >> 6) & 63)] == EMPTY and position[SQUARES + (move & 63)] != side + PAWN
+    if side == WHITE or has_clocks:
+        cursor = write_move_number((state[PLY] >> 1) + 1, side == BLACK, game.word, text, cursor)
+    length = write_and_play(position, move & 63, (move >> 6) & 63, move >> 12, game.word, 0)
+    cursor = write_ids(game.word, length, text, cursor)
+    if has_clocks:
+        cursor = write_clock(state[side + LEFT] // 100, text, cursor)
+    look(position, game.sight)
+    state[side + LAST_MOVE] = move
+    state[PLY] += 1
+    state[QUIET] = state[QUIET] + 1 if is_quiet else 0
+    game.keys[state[PLY]] = key_of(position)
+    return cursor

@@ -1,191 +1,180 @@
-"""A score in centipawns for every move of a position, from what each side attacks: no search.
+"""What speaks for and against a move, in centipawns, from what each side attacks: no search.
 
 A move has a merit (what it captures, threatens and improves) and a risk (what the reply could win: the piece moved, or
-another left standing). Whether it leaves the own king in check is for the caller to see, the king's own steps apart.
+another left standing).
 """
 
-from typing import NamedTuple
+from rukh_assets.board.attacks import attackers, between, occupied_squares, officer_attacks
+from rukh_assets.board.intrinsics import lowest_square
+from rukh_assets.board.kernel import Numbers, rule
+from rukh_assets.board.position import (
+    ALL,
+    BISHOP,
+    BLACK,
+    CASTLING,
+    EMPTY,
+    EN_PASSANT,
+    KING,
+    KNIGHT,
+    PAWN,
+    SIDE,
+    SQUARES,
+    WHITE,
+)
+from rukh_assets.board.tables import ATTACKS
+from rukh_assets.ingest.sample.bits import count_squares
+from rukh_assets.ingest.sample.compiled import step
+from rukh_assets.ingest.sample.game import (
+    DANGER_SIZE,
+    HERE,
+    LAST_MOVE,
+    LOSS,
+    LOSS_DEFENDED,
+    MAX_DANGERS,
+    SAVES,
+    TRADES,
+    Game,
+)
+from rukh_assets.ingest.sample.survey import LATE, TWICE, distance, loss_on
+from rukh_assets.ingest.sample.tables import CENTRE, LATE_PLACES, MOBILITY, PASSED_FRONT, PLACE, WORTH
 
-import chess
-from chess import BB_KING_ATTACKS, BISHOP, KING, KNIGHT, PAWN, QUEEN, ROOK
+TRADE = 80
+"""What any capture is worth more to players who like to trade."""
 
-from rukh_assets.ingest.sample.survey import Sight, attacks, winnable
-from rukh_assets.ingest.sample.tables import CASTLINGS, CENTRE, MOBILITY, PASSED_FRONT, PLACE, WORTH
+WALK = 7
+"""What one step of a king to the nearest pawn is worth late in the game."""
 
-#: Bonus for castling, and what giving it up by a move of the king costs.
-CASTLING, CASTLING_LOST = 55, 45
-
-
-class Scored(NamedTuple):
-    """One move and what speaks for and against it."""
-
-    merit: int
-    risk: int
-    kind: chess.PieceType
-    origin: chess.Square
-    target: chess.Square
-    promotion: chess.PieceType
-    """0 when none."""
-    checks: bool
-    """Whether the piece attacks the other king from its new square."""
-
-
-class Danger(NamedTuple):
-    """An own piece that the other side could win as things stand."""
-
-    here: chess.Bitboard
-    loss: int
-    loss_defended: int
-    saves: chess.Bitboard
-    """Squares where a move takes the only attacker or stands in its way."""
-
-
-def score_moves(sight: Sight) -> list[Scored]:
-    """Every move of the position that is legal as far as attack masks tell, in no particular order."""
-    allowed = _evasions(sight) if sight.in_check else chess.BB_ALL
-    dangers = _dangers(sight) if sight.foe.every & sight.own else []
-    moves: list[Scored] = []
-    for square, kind, reach in sight.me.pieces:
-        targets = reach & ~sight.own & (~sight.foe.every if kind == KING else allowed)
-        if targets:
-            moves += _score_piece(sight, dangers, square, kind, reach, targets, 0)
-    moves += _score_pawns(sight, dangers, allowed)
-    if sight.board.castling_rights and not sight.in_check:
-        moves += _score_castlings(sight)
-    return moves
+CASTLING_MERIT, CASTLING_LOST = 55, 45
+"""Bonus for castling, and what giving it up by a move of the king costs."""
 
 
-def _evasions(sight: Sight) -> chess.Bitboard:
-    """Where a piece other than the king may go when the king is in check."""
-    checkers = sight.board.attackers_mask(not sight.colour, sight.king)
-    if checkers.bit_count() != 1:
+@step
+def list_dangers(game: Game) -> int:
+    """Write the own pieces in danger, those of most worth first, and return how many they are."""
+    position, sight = game.position, game.sight
+    side = position[SIDE]
+    enemy = side ^ BLACK
+    count = 0
+    for kind in range(KING - 1, PAWN - 1, -1):
+        attacked = position[side + kind] & sight[enemy + ALL]
+        while attacked and count < MAX_DANGERS:
+            square = lowest_square(attacked)
+            attacked ^= 1 << square
+            loss = loss_on(sight, enemy, WORTH[kind], square, (sight[side + ALL] >> square) & 1 != 0)
+            if loss:
+                danger = DANGER_SIZE * count
+                by = attackers(position, enemy, square, occupied_squares(position))
+                game.dangers[danger + HERE] = square
+                game.dangers[danger + LOSS] = loss
+                game.dangers[danger + LOSS_DEFENDED] = loss_on(sight, enemy, WORTH[kind], square, True)
+                game.dangers[danger + SAVES] = by | between(lowest_square(by), square) if count_squares(by) == 1 else 0
+                count += 1
+    return count
+
+
+@rule
+def new_reach_from(side: int, kind: int, square: int, occupied: int) -> int:
+    """What a piece attacks from `square`."""
+    return ATTACKS[side + PAWN, square] if kind == PAWN else officer_attacks(kind, square, occupied)
+
+
+@rule
+def exposed_loss(game: Game, kind: int, target: int, reach: int) -> int:
+    """What the reply could win of the piece moved, which is of `kind` on `target` and attacked `reach` before."""
+    position, sight = game.position, game.sight
+    side = position[SIDE]
+    if not (sight[(side ^ BLACK) + ALL] >> target) & 1:
         return 0
-    return checkers | chess.between(checkers.bit_length() - 1, sight.king)
+    defenders = sight[side + (TWICE if (reach >> target) & 1 else ALL)]
+    return loss_on(sight, side ^ BLACK, WORTH[kind], target, (defenders >> target) & 1 != 0)
 
 
-def _dangers(sight: Sight) -> list[Danger]:
-    """The own pieces in danger, worst first, three at most."""
-    board = sight.board
-    found = winnable(board, sight.foe, sight.me, sight.own)
-    found.sort(reverse=True)
-    dangers = []
-    for loss, square, loss_defended in found[:3]:
-        attackers = board.attackers_mask(not sight.colour, square)
-        single = attackers.bit_count() == 1
-        saves = attackers | chess.between(attackers.bit_length() - 1, square) if single else 0
-        dangers.append(Danger(1 << square, loss, loss_defended, saves))
-    return dangers
+@rule
+def standing_loss(game: Game, dangers: int, origin: int, target: int, reach: int, new_reach: int) -> int:
+    """What the reply could win of the pieces not moved: those in danger, or that lose their only defender."""
+    position, sight = game.position, game.sight
+    side = position[SIDE]
+    most = 0
+    for danger in range(0, DANGER_SIZE * dangers, DANGER_SIZE):
+        here = game.dangers[danger + HERE]
+        if here != origin and not (game.dangers[danger + SAVES] >> target) & 1:
+            defended = (new_reach >> here) & 1
+            most = max(most, game.dangers[danger + (LOSS_DEFENDED if defended else LOSS)])
+    loosened = reach & ~new_reach & position[side + ALL] & sight[(side ^ BLACK) + ALL] & ~sight[side + TWICE]
+    return max(most, loosened_loss(position, side, loosened)) if loosened else most
 
 
-def _score_castlings(sight: Sight) -> list[Scored]:
-    board, place = sight.board, PLACE[sight.late][sight.colour][KING]
-    return [
-        Scored(CASTLING + place[to] - place[sight.king], 0, KING, sight.king, to, 0, False)
-        for rook, empty, safe, to in CASTLINGS[sight.colour]
-        if board.castling_rights & rook and not board.occupied & empty and not sight.foe.every & safe
-    ]
+@rule
+def loosened_loss(position: Numbers, side: int, loosened: int) -> int:
+    """About what is lost when pieces lose a defender: the cheapest of them, discounted."""
+    if position[side + PAWN] & loosened:
+        return 60
+    if (position[side + KNIGHT] | position[side + BISHOP]) & loosened:
+        return 200
+    return 300
 
 
-def _score_pawns(sight: Sight, dangers: list[Danger], allowed: chess.Bitboard) -> list[Scored]:
-    board, colour = sight.board, sight.colour
-    empty, takes = ~board.occupied, sight.foes
-    if board.ep_square is not None:
-        takes |= 1 << board.ep_square
-        allowed |= 1 << board.ep_square  # it may take a checking pawn that stands elsewhere
-    step, start, last = (8, chess.BB_RANK_2, chess.BB_RANK_8) if colour else (-8, chess.BB_RANK_7, chess.BB_RANK_1)
-    moves: list[Scored] = []
-    left_over = board.pawns & sight.own
-    while left_over:
-        square = left_over.bit_length() - 1
-        here = 1 << square
-        left_over ^= here
-        reach = chess.BB_PAWN_ATTACKS[colour][square]
-        targets = reach & takes
-        ahead = 1 << (square + step)
-        if ahead & empty:
-            targets |= ahead
-            if here & start:
-                targets |= (1 << (square + 2 * step)) & empty
-        targets &= allowed
-        if targets:
-            for promotion in (QUEEN, ROOK, BISHOP, KNIGHT) if targets & last else (0,):
-                moves += _score_piece(sight, dangers, square, PAWN, reach, targets, promotion)
-    return moves
-
-
-def _from_square(sight: Sight, square: chess.Square, kind: chess.PieceType, reach: chess.Bitboard) -> int:
-    """What leaving `square` is worth, whatever the target."""
-    merit = -PLACE[sight.late][sight.colour][kind][square] - MOBILITY[kind] * reach.bit_count()
-    merit -= 4 * (reach & CENTRE).bit_count()
-    if sight.late:
-        return merit
-    near_king = BB_KING_ATTACKS[sight.king] & (1 << square)
+@rule
+def leaving_merit(game: Game, kind: int, origin: int, reach: int) -> int:
+    """What leaving a square is worth, whatever the target."""
+    position, sight = game.position, game.sight
+    side = position[SIDE]
+    ring = ATTACKS[KING, lowest_square(position[(side ^ BLACK) + KING])]
+    merit = -PLACE[sight[LATE] * LATE_PLACES + side + kind, origin] - MOBILITY[kind] * count_squares(reach)
+    merit -= 4 * count_squares(reach & CENTRE) + 7 * count_squares(reach & ring)
+    if sight[LATE]:
+        return merit + (errand(position, origin) if kind == KING else 0)
     if kind == PAWN:
-        return merit - 14 if near_king else merit
+        near_king = (ATTACKS[KING, lowest_square(position[side + KING])] >> origin) & 1
+        return merit - 14 * near_king
     if kind == KING:
-        rights = sight.board.castling_rights & (chess.BB_RANK_1 if sight.colour else chess.BB_RANK_8)
+        rights = (position[CASTLING] >> (origin & 56)) & 0xFF
         return merit - CASTLING_LOST if rights else merit
-    played = sight.board.move_stack
-    if len(played) > 1 and played[-2].to_square == square:
+    if (game.state[side + LAST_MOVE] >> 6) & 63 == origin:
         merit -= 12  # a second move in a row with the same piece
     return merit
 
 
-def _score_piece(
-    sight: Sight,
-    dangers: list[Danger],
-    square: chess.Square,
-    kind: chess.PieceType,
-    reach: chess.Bitboard,
-    targets: chess.Bitboard,
-    promotion: chess.PieceType,
-) -> list[Scored]:
-    """The moves of one piece to each of `targets`."""
-    board, colour, foes, me, foe = sight.board, sight.colour, sight.foes, sight.me, sight.foe
-    here, foe_king = 1 << square, 1 << sight.foe_king
-    occupied = (board.occupied ^ here) & ~foe_king
-    attacked, place = foe.every, PLACE[sight.late][colour][kind]
-    ring = BB_KING_ATTACKS[sight.foe_king]
-    lands_as = promotion or kind
-    worth, mobility = WORTH[lands_as], MOBILITY[kind]
-    base = _from_square(sight, square, kind, reach) - 7 * (reach & ring).bit_count()
-    if promotion:
-        base += worth - WORTH[PAWN]
-    loose_foes = foes & ~attacked
-    left_behind = reach & sight.own & attacked & ~me.twice
-    moves = []
-    while targets:
-        to = targets.bit_length() - 1
-        target = 1 << to
-        targets ^= target
-        new_reach = chess.BB_PAWN_ATTACKS[colour][to] if lands_as == PAWN else attacks(lands_as, to, occupied)
-        exposed = 0
-        if attacked & target:
-            exposed = foe.loss(worth, target, bool((me.twice if reach & target else me.every) & target))
-        standing = 0
-        for danger, loss, loss_defended, saves in dangers:
-            if danger != here and not saves & target:
-                standing = max(standing, loss_defended if new_reach & danger else loss)
-        if left_behind & ~new_reach:
-            standing = max(standing, _cheapest(board, left_behind & ~new_reach))
-
-        merit = base + place[to] + mobility * new_reach.bit_count() + 4 * (new_reach & CENTRE).bit_count()
-        if foes & target:
-            merit += WORTH[board.piece_type_at(to) or PAWN]
-        elif kind == PAWN and not board.pawns & foes & PASSED_FRONT[colour][to]:
-            merit += 12
-        checks = bool(new_reach & foe_king)
-        if not exposed:
-            merit += 7 * (new_reach & ring).bit_count() + (14 if new_reach & loose_foes else 0) + (12 if checks else 0)
-        risk = max(exposed, standing) + (min(exposed, standing) >> 2)
-        moves.append(Scored(merit, risk, kind, square, to, promotion, checks))
-    return moves
+@rule
+def arriving_merit(game: Game, kind: int, target: int, new_reach: int, is_safe: bool) -> int:
+    """What a piece that was of `kind` is worth on `target`, with what it takes and threatens there."""
+    position, sight = game.position, game.sight
+    side = position[SIDE]
+    enemy = side ^ BLACK
+    merit = PLACE[sight[LATE] * LATE_PLACES + side + kind, target] + MOBILITY[kind] * count_squares(new_reach)
+    merit += 4 * count_squares(new_reach & CENTRE)
+    taken = position[SQUARES + target]
+    if taken != EMPTY:
+        merit += WORTH[taken - enemy] + TRADE * game.setting[TRADES]
+    elif kind == PAWN and target == position[EN_PASSANT]:
+        merit += WORTH[PAWN]
+    elif kind == PAWN and not position[enemy + PAWN] & PASSED_FRONT[side, target]:
+        merit += 12
+    if kind == KING and sight[LATE]:
+        merit -= errand(position, target)
+    if is_safe:
+        king = lowest_square(position[enemy + KING])
+        merit += 7 * count_squares(new_reach & ATTACKS[KING, king])
+        if new_reach & position[enemy + ALL] & ~sight[enemy + ALL]:
+            merit += 14
+        merit += 12 * ((new_reach >> king) & 1)
+    return merit
 
 
-def _cheapest(board: chess.Board, squares: chess.Bitboard) -> int:
-    """About what is lost when pieces on `squares` lose a defender: the cheapest of them, discounted."""
-    if board.pawns & squares:
-        return 60
-    if (board.knights | board.bishops) & squares:
-        return 200
-    return 300
+@rule
+def errand(position: Numbers, square: int) -> int:
+    """What a king has before it that late in the game walks to the nearest pawn, to take it or to lead it on."""
+    pawns = position[WHITE + PAWN] | position[BLACK + PAWN]
+    steps = 8 if pawns else 0
+    while pawns:
+        pawn = lowest_square(pawns)
+        pawns ^= 1 << pawn
+        steps = min(steps, distance(square, pawn))
+    return WALK * steps
+
+
+@rule
+def castling_merit(game: Game, king: int, target: int) -> int:
+    """What castling is worth."""
+    places = game.sight[LATE] * LATE_PLACES + game.position[SIDE] + KING
+    return CASTLING_MERIT + PLACE[places, target] - PLACE[places, king]

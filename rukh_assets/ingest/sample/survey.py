@@ -1,181 +1,98 @@
-"""Which squares each side attacks and which pieces it could win: computed once a position, used for all its moves."""
+"""Which squares each side attacks, and what its material is worth: once a position, used for all its moves.
 
-from dataclasses import dataclass
+A sight is what a position looks like to the player to move, in `SIGHT_SIZE` slots. It has bitboards of attacked
+squares: at each piece's number those attacked by all such pieces, at `side + ALL` those attacked at all, at
+`side + TWICE` those attacked by two or more, and from `REACH` on, by square, those that the officer there attacks.
+Lines go through the other side's king, who cannot hide on them.
+"""
 
-import chess
-from chess import (
-    BB_DIAG_ATTACKS,
-    BB_DIAG_MASKS,
-    BB_FILE_ATTACKS,
-    BB_FILE_MASKS,
-    BB_KING_ATTACKS,
-    BB_KNIGHT_ATTACKS,
-    BB_RANK_ATTACKS,
-    BB_RANK_MASKS,
-    KING,
-    PAWN,
-)
+from rukh_assets.board.attacks import occupied_squares, officer_attacks
+from rukh_assets.board.intrinsics import lowest_square
+from rukh_assets.board.kernel import Numbers, rule
+from rukh_assets.board.position import ALL, BLACK, EMPTY, KING, KNIGHT, PAWN, QUEEN, SIDE, WHITE
+from rukh_assets.ingest.sample.bits import count_squares
+from rukh_assets.ingest.sample.compiled import step
+from rukh_assets.ingest.sample.tables import NOT_FILE_A, NOT_FILE_H, WORTH
 
-from rukh_assets.ingest.sample.tables import WORTH
+TWICE = EMPTY
+REACH = 16
+LATE, BALANCE = REACH + 64, REACH + 65
+SIGHT_SIZE = REACH + 66
 
-NOT_FILE_A = ~chess.BB_FILE_A & chess.BB_ALL
-NOT_FILE_H = ~chess.BB_FILE_H & chess.BB_ALL
-
-#: The material of both sides, without pawns and kings, below which a game is late.
-LATE = 2_700
+LATE_MATERIAL = 2_700
+"""The material of both sides, without pawns and kings, below which a game is late."""
 
 
-def attacks(kind: chess.PieceType, square: chess.Square, occupied: chess.Bitboard) -> chess.Bitboard:
-    """Squares that a knight, bishop, rook, queen or king on `square` attacks, own pieces included."""
-    if kind == chess.KNIGHT:
-        return BB_KNIGHT_ATTACKS[square]
-    if kind == KING:
-        return BB_KING_ATTACKS[square]
-    if kind == chess.BISHOP:
-        return BB_DIAG_ATTACKS[square][BB_DIAG_MASKS[square] & occupied]
-    lines = (
-        BB_RANK_ATTACKS[square][BB_RANK_MASKS[square] & occupied]
-        | BB_FILE_ATTACKS[square][BB_FILE_MASKS[square] & occupied]
-    )
-    if kind == chess.ROOK:
-        return lines
-    return lines | BB_DIAG_ATTACKS[square][BB_DIAG_MASKS[square] & occupied]
+@step
+def look(position: Numbers, sight: Numbers) -> None:
+    """Fill `sight` for the player to move; `BALANCE` is that player's material less the other's, in centipawns."""
+    mover = position[SIDE]
+    for side in range(WHITE, BLACK + 1, BLACK):
+        survey_pawns(position, sight, side)
+        for kind in range(KNIGHT, KING + 1):
+            survey_officers(position, sight, side, kind)
+    mine, theirs = officers_worth(position, mover), officers_worth(position, mover ^ BLACK)
+    pawns = count_squares(position[mover + PAWN]) - count_squares(position[(mover ^ BLACK) + PAWN])
+    sight[LATE] = mine + theirs < LATE_MATERIAL
+    sight[BALANCE] = mine - theirs + WORTH[PAWN] * pawns
 
 
-@dataclass(slots=True)
-class Reach:
-    """What one side attacks, as bitboards; lines go through the other side's king, who cannot hide on them."""
-
-    pieces: list[tuple[chess.Square, chess.PieceType, chess.Bitboard]]
-    """Every piece but the pawns: its square, type and the squares it attacks."""
-    by_kind: list[chess.Bitboard]
-    """Squares attacked by the pieces of each type (index `chess.PAWN` .. `chess.KING`)."""
-    every: chess.Bitboard
-    """Squares attacked at all."""
-    twice: chess.Bitboard
-    """Squares attacked by two pieces or more."""
-
-    def loss(self, worth: int, target: chess.Bitboard, defended: bool) -> int:
-        """What this side wins by capturing a piece of `worth` on `target`, one of the squares it attacks."""
-        if not defended:
-            return worth
-        for kind, reach in enumerate(self.by_kind):
-            if reach & target:
-                return max(0, worth - WORTH[kind])
-        return 0
-
-
-@dataclass(slots=True)
-class Sight:
-    """A position as the player to move sees it before looking at single moves."""
-
-    board: chess.Board
-    colour: chess.Color
-    own: chess.Bitboard
-    foes: chess.Bitboard
-    king: chess.Square
-    foe_king: chess.Square
-    me: Reach
-    foe: Reach
-    late: bool
-    balance: int
-    """Material of the player to move less the other side's, in centipawns."""
-
-    @property
-    def in_check(self) -> bool:
-        """Whether the player to move is in check."""
-        return bool(self.foe.every & (1 << self.king))
-
-    @property
-    def foe_in_check(self) -> bool:
-        """Whether the other side's king could be taken: the move that led here was illegal."""
-        return bool(self.me.every & (1 << self.foe_king))
-
-    @property
-    def foe_alone(self) -> bool:
-        """Whether the other side has at most pawns beside its king."""
-        return len(self.foe.pieces) == 1
-
-    def most_winnable(self) -> int:
-        """The worth that the player to move can win at once from what the other side leaves standing."""
-        if not self.me.every & self.foes:
-            return 0
-        return max((loss for loss, _, _ in winnable(self.board, self.me, self.foe, self.foes)), default=0)
-
-
-def look(board: chess.Board) -> Sight:
-    """The sight of the player to move on `board`."""
-    colour = board.turn
-    own, foes, kings = board.occupied_co[colour], board.occupied_co[not colour], board.kings
-    me, foe = survey(board, colour), survey(board, not colour)
-    mine, theirs = _material(me), _material(foe)
-    return Sight(
-        board=board,
-        colour=colour,
-        own=own,
-        foes=foes,
-        king=(kings & own).bit_length() - 1,
-        foe_king=(kings & foes).bit_length() - 1,
-        me=me,
-        foe=foe,
-        late=mine + theirs < LATE,
-        balance=mine - theirs + WORTH[PAWN] * ((board.pawns & own).bit_count() - (board.pawns & foes).bit_count()),
-    )
-
-
-def _material(side: Reach) -> int:
-    return sum([WORTH[kind] for _, kind, _ in side.pieces]) - WORTH[KING]
-
-
-def survey(board: chess.Board, colour: chess.Color) -> Reach:
-    """What the pieces of `colour` attack on `board`."""
-    mine = board.occupied_co[colour]
-    occupied = board.occupied & ~(board.kings & ~mine)
-    pawns = board.pawns & mine
-    if colour:
+@rule
+def survey_pawns(position: Numbers, sight: Numbers, side: int) -> None:
+    """Begin the sight of a side with what its pawns attack."""
+    pawns = position[side + PAWN]
+    if side == WHITE:
         left, right = (pawns & NOT_FILE_A) << 7, (pawns & NOT_FILE_H) << 9
     else:
-        left, right = (pawns & NOT_FILE_A) >> 9, (pawns & NOT_FILE_H) >> 7
-    every, twice = left | right, left & right
-    by_kind = [0, every, 0, 0, 0, 0, 0]
-    pieces = []
-    for kind, of_kind in (
-        (chess.KNIGHT, board.knights),
-        (chess.BISHOP, board.bishops),
-        (chess.ROOK, board.rooks),
-        (chess.QUEEN, board.queens),
-        (KING, board.kings),
-    ):
-        left_over = of_kind & mine
-        while left_over:
-            square = left_over.bit_length() - 1
-            left_over ^= 1 << square
-            reach = attacks(kind, square, occupied)
-            pieces.append((square, kind, reach))
-            by_kind[kind] |= reach
-            twice |= every & reach
-            every |= reach
-    return Reach(pieces, by_kind, every, twice)
+        left, right = (pawns & NOT_FILE_A) >> 9, (pawns & NOT_FILE_H) >> 7  # never negative: no pawn stands on h8
+    sight[side + PAWN] = sight[side + ALL] = left | right
+    sight[side + TWICE] = left & right
 
 
-def winnable(
-    board: chess.Board, taker: Reach, owner: Reach, owned: chess.Bitboard
-) -> list[tuple[int, chess.Square, int]]:
-    """Pieces among `owned` that `taker` could win as they stand.
+@rule
+def survey_officers(position: Numbers, sight: Numbers, side: int, kind: int) -> None:
+    """Add what all pieces of one kind attack to the sight of a side."""
+    occupied = occupied_squares(position) & ~position[(side ^ BLACK) + KING]
+    every, twice, of_kind = sight[side + ALL], sight[side + TWICE], 0
+    pieces = position[side + kind]
+    while pieces:
+        square = lowest_square(pieces)
+        pieces ^= 1 << square
+        reach = officer_attacks(kind, square, occupied)
+        sight[REACH + square] = reach
+        of_kind |= reach
+        twice |= every & reach
+        every |= reach
+    sight[side + kind], sight[side + ALL], sight[side + TWICE] = of_kind, every, twice
 
-    Each is its worth lost, its square, and what would still be lost were it defended (once more).
-    """
-    found = []
-    for square, kind, _ in owner.pieces:
-        target = 1 << square
-        if taker.every & target and kind != KING:
-            worth = WORTH[kind]
-            loss = taker.loss(worth, target, bool(owner.every & target))
-            if loss:
-                found.append((loss, square, taker.loss(worth, target, True)))
-    loose_pawns = board.pawns & owned & taker.every & ~owner.every
-    while loose_pawns:
-        square = loose_pawns.bit_length() - 1
-        loose_pawns ^= 1 << square
-        found.append((WORTH[PAWN], square, 0))
-    return found
+
+@rule
+def officers_worth(position: Numbers, side: int) -> int:
+    """The material of a side without pawns and king."""
+    total = 0
+    for kind in range(KNIGHT, QUEEN + 1):
+        total += WORTH[kind] * count_squares(position[side + kind])
+    return total
+
+
+@rule
+def has_king_and_pawns_only(position: Numbers, side: int) -> bool:
+    """Whether a side has no other piece."""
+    return position[side + ALL] == position[side + PAWN] | position[side + KING]
+
+
+@rule
+def loss_on(sight: Numbers, taker: int, worth: int, square: int, defended: bool) -> int:
+    """What the side `taker` wins by capturing a piece of `worth` on one of the squares it attacks."""
+    if not defended:
+        return worth
+    for kind in range(PAWN, KING):
+        if (sight[taker + kind] >> square) & 1:
+            return max(0, worth - WORTH[kind])
+    return 0
+
+
+@rule
+def distance(square: int, other: int) -> int:
+    """How many steps a king takes from one square to the other. Oracle: `chess.square_distance`."""
+    return max(abs((square & 7) - (other & 7)), abs((square >> 3) - (other >> 3)))

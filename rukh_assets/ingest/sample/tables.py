@@ -1,41 +1,26 @@
 """What the sample's players know about chess in numbers: the worth of pieces and of the squares they stand on.
 
 Everything is in centipawns and whole numbers. Tables are computed from simple rules (centre, advance, shelter of the
-king), not taken from an engine.
+king), not taken from an engine. Squares, bitboards, kinds and pieces are numbered as in `rukh_assets.board`.
 """
 
 import chess
+import numpy as np
+from numpy.typing import NDArray
 
-#: Worth by piece type (index `chess.PAWN` .. `chess.KING`); the king's is only "more than anything".
-WORTH = (0, 100, 320, 330, 500, 900, 10_000)
+from rukh_assets.board.kernel import Numbers, Table
+from rukh_assets.board.position import BISHOP, BLACK, KING, KNIGHT, PAWN, QUEEN, ROOK, WHITE
+
+WORTH: Numbers = np.array([0, 100, 320, 330, 500, 900, 10_000], np.int64)
+"""[kind]: the king's is only "more than anything"."""
+
+MOBILITY: Numbers = np.array([0, 0, 3, 3, 2, 1, 0], np.int64)
+"""[kind]: what each more attacked square is worth."""
 
 CENTRE = chess.BB_D4 | chess.BB_E4 | chess.BB_D5 | chess.BB_E5
 
-#: What each more attacked square is worth to a piece of the type.
-MOBILITY = (0, 0, 3, 3, 2, 1, 0)
-
-#: [colour]: the rook's square, squares that are empty, squares not attacked, and the king's target, of each castling.
-CASTLINGS = tuple(
-    (
-        (rank[7], rank[5] | rank[6], rank[4] | rank[5] | rank[6], rank[6].bit_length() - 1),
-        (rank[0], rank[1] | rank[2] | rank[3], rank[2] | rank[3] | rank[4], rank[2].bit_length() - 1),
-    )
-    for rank in (chess.BB_SQUARES[56:], chess.BB_SQUARES[:8])
-)
-
-#: Squares ahead on a pawn's file and the files beside it, where pawns of the other colour stop it: [colour][square].
-PASSED_FRONT = tuple(
-    tuple(
-        sum(
-            chess.BB_SQUARES[other]
-            for other in chess.SQUARES
-            if abs(chess.square_file(other) - chess.square_file(square)) <= 1
-            and (chess.square_rank(other) - chess.square_rank(square)) * (1 if colour else -1) > 0
-        )
-        for square in chess.SQUARES
-    )
-    for colour in (chess.BLACK, chess.WHITE)
-)
+NOT_FILE_A, NOT_FILE_H = ~chess.BB_FILE_A, chess.BB_ALL & ~chess.BB_FILE_H
+"""Both within int64: the first as a negative number."""
 
 
 def _edge_distance(square: chess.Square) -> int:
@@ -78,18 +63,33 @@ def _king(square: chess.Square, late: bool) -> int:
     return (16, 22, 8, -14, -14, -8, 24, 16)[file] - 28 * rank
 
 
-_RULES = (None, _pawn, _knight, _bishop, _rook, _queen, _king)
+_RULES = {PAWN: _pawn, KNIGHT: _knight, BISHOP: _bishop, ROOK: _rook, QUEEN: _queen, KING: _king}
 
 
-def _table(kind: chess.PieceType, colour: chess.Color, late: bool) -> tuple[int, ...]:
-    rule = _RULES[kind]
-    if rule is None:
-        return (0,) * 64
-    return tuple(rule(square if colour else square ^ 56, late) for square in chess.SQUARES)
+def _places() -> NDArray[np.int64]:
+    table = np.zeros((2 * LATE_PLACES, 64), np.int64)
+    for late in (False, True):
+        for kind, rule in _RULES.items():
+            for square in chess.SQUARES:
+                table[late * LATE_PLACES + WHITE + kind, square] = rule(square, late)
+                table[late * LATE_PLACES + BLACK + kind, square ^ 56] = rule(square, late)
+    return table
 
 
-#: PLACE[late][colour][piece type][square], from the view of the piece's own side.
-PLACE = tuple(
-    tuple(tuple(_table(kind, colour, late) for kind in range(7)) for colour in (chess.BLACK, chess.WHITE))
-    for late in (False, True)
-)
+def _passed_fronts() -> NDArray[np.int64]:
+    table = np.zeros((BLACK + 1, 64), np.uint64)
+    for square in chess.SQUARES:
+        for other in chess.SQUARES:
+            ahead = chess.square_rank(other) - chess.square_rank(square)
+            if ahead and abs(chess.square_file(other) - chess.square_file(square)) <= 1:
+                table[WHITE if ahead > 0 else BLACK, square] |= np.uint64(1 << other)
+    return table.view(np.int64)
+
+
+LATE_PLACES = 16
+
+PLACE: Table = _places()
+"""[piece, square]: what a piece is worth more for standing there; `LATE_PLACES` rows further on, late in the game."""
+
+PASSED_FRONT: Table = _passed_fronts()
+"""[side, square]: squares ahead on a pawn's file and those beside it, where pawns of the other side stop it."""
