@@ -1,6 +1,6 @@
 """Who attacks what: sliders by obstruction difference, attackers of a square, pieces that shield their king."""
 
-from rukh_assets.board.intrinsics import highest_square, lowest_square
+from rukh_assets.board.intrinsics import difference, highest_square, lowest_square
 from rukh_assets.board.kernel import Numbers, rule
 from rukh_assets.board.position import ALL, BISHOP, BLACK, EN_PASSANT, KING, KNIGHT, PAWN, QUEEN, ROOK, SIDE
 from rukh_assets.board.tables import ATTACKS, DIRECTIONS, RAYS
@@ -37,7 +37,7 @@ def line_attacks(square: int, occupied: int, direction: int) -> int:
     ahead = RAYS[direction, square]
     behind = RAYS[direction + 4, square]
     nearest_behind = 1 << highest_square((behind & occupied) | 1)
-    return (ahead | behind) & ((ahead & occupied) ^ ((ahead & occupied) - nearest_behind))
+    return (ahead | behind) & ((ahead & occupied) ^ difference(ahead & occupied, nearest_behind))
 
 
 @rule

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rukh_assets.board.attacks import occupied_squares, officer_attacks
-from rukh_assets.board.intrinsics import lowest_square, memory
+from rukh_assets.board.intrinsics import difference, lowest_square, memory
 from rukh_assets.board.kernel import Numbers, kernel, rule
 from rukh_assets.board.legality import can_castle, is_safe
 from rukh_assets.board.play import play
@@ -73,14 +73,14 @@ def add_moves(position: Numbers, moves: Numbers) -> int:
         pieces = position[side + kind]
         while pieces:
             origin = lowest_square(pieces)
-            pieces &= pieces - 1
+            pieces &= difference(pieces, 1)
             if kind == PAWN:
                 targets = pawn_targets(position, origin, occupied)
             else:
                 targets = officer_attacks(kind, origin, occupied) & ~position[side + ALL]
             while targets:
                 target = lowest_square(targets)
-                targets &= targets - 1
+                targets &= difference(targets, 1)
                 if is_safe(position, kind, origin, target):
                     count = add_move(moves, count, kind, origin, target)
     king = lowest_square(position[side + KING])

@@ -26,6 +26,13 @@ def _index_of_highest_one(typing_context: Any, bitboard: Any) -> Any:
     return types.int64(types.int64), generate
 
 
+def _wrapping_difference(typing_context: Any, minuend: Any, subtrahend: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.sub(*arguments)
+
+    return types.int64(types.int64, types.int64), generate
+
+
 def _data_of_array(typing_context: Any, array: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return context.make_array(signature.args[0])(context, builder, arguments[0]).data
@@ -38,6 +45,9 @@ lowest_square: Callable[[int], int] = intrinsic(_count_trailing_zeros)
 
 highest_square: Callable[[int], int] = intrinsic(_index_of_highest_one)
 """The highest square of a bitboard; an empty one has no answer. Oracle: `chess.msb`."""
+
+difference: Callable[[int, int], int] = intrinsic(_wrapping_difference)
+"""The difference of two bitboards, wrapping: numba leaves `-` open where it overflows, as h8 alone less 1 does."""
 
 memory: Callable[[Numbers], Numbers] = intrinsic(_data_of_array)
 """An array as a bare pointer, for arrays that are arguments of a kernel and so outlive it.

@@ -8,7 +8,7 @@ from rukh_assets.board.attacks import (
     officer_reaches,
     uncovers_king,
 )
-from rukh_assets.board.intrinsics import lowest_square
+from rukh_assets.board.intrinsics import difference, lowest_square
 from rukh_assets.board.kernel import Numbers, rule
 from rukh_assets.board.position import (
     ALL,
@@ -133,15 +133,15 @@ def has_evasion(position: Numbers) -> bool:
     while flights:
         if is_safe(position, KING, king, lowest_square(flights)):
             return True
-        flights &= flights - 1
-    if checkers & (checkers - 1):
+        flights &= difference(flights, 1)
+    if checkers & difference(checkers, 1):
         return False
     checker = lowest_square(checkers)
     targets = checkers | between(king, checker)
     while targets:
         if can_interpose(position, lowest_square(targets)):
             return True
-        targets &= targets - 1
+        targets &= difference(targets, 1)
     return can_take_en_passant(position)
 
 
@@ -155,7 +155,7 @@ def can_interpose(position: Numbers, target: int) -> bool:
     while origins:
         if is_safe_by_replay(position, lowest_square(origins), target):
             return True
-        origins &= origins - 1
+        origins &= difference(origins, 1)
     return False
 
 
@@ -185,5 +185,5 @@ def can_take_en_passant(position: Numbers) -> bool:
     while origins:
         if is_safe_by_replay(position, lowest_square(origins), target):
             return True
-        origins &= origins - 1
+        origins &= difference(origins, 1)
     return False

@@ -19,7 +19,7 @@ from rukh_assets.board.characters import (
     Q,
     R,
 )
-from rukh_assets.board.intrinsics import lowest_square
+from rukh_assets.board.intrinsics import difference, lowest_square
 from rukh_assets.board.kernel import Numbers, rule
 from rukh_assets.board.legality import can_castle, is_legal, is_safe
 from rukh_assets.board.position import (
@@ -151,7 +151,7 @@ def find_origin(position: Numbers, kind: int, file: int, rank: int, target: int)
     found = NO_SQUARE
     while candidates:
         origin = lowest_square(candidates)
-        candidates &= candidates - 1
+        candidates &= difference(candidates, 1)
         if officer_reaches(position, kind, origin, target) and is_safe(position, kind, origin, target):
             if found != NO_SQUARE:
                 return NO_SQUARE

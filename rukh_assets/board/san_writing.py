@@ -3,7 +3,7 @@
 import numpy as np
 
 from rukh_assets.board.attacks import officer_reaches
-from rukh_assets.board.intrinsics import lowest_square, memory
+from rukh_assets.board.intrinsics import difference, lowest_square, memory
 from rukh_assets.board.kernel import Numbers, Table, kernel, rule
 from rukh_assets.board.legality import has_evasion, is_legal, is_safe
 from rukh_assets.board.play import play, set_up
@@ -184,7 +184,7 @@ def write_origin(position: Numbers, kind: int, origin: int, target: int, ids: Nu
     same_file = same_rank = any_other = False
     while others:
         other = lowest_square(others)
-        others &= others - 1
+        others &= difference(others, 1)
         if officer_reaches(position, kind, other, target) and is_safe(position, kind, other, target):
             any_other = True
             same_file |= (other ^ origin) & 7 == 0

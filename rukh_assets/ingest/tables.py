@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import date
 from functools import partial
 from itertools import chain, groupby
 from pathlib import Path
@@ -34,6 +35,9 @@ def parquet_form(path: Path) -> str:
     """
     with _damage_named(path):
         columns = pq.read_schema(path).names
+    twice = sorted({name for name in columns if columns.count(name) > 1} & {*TAGS, "movetext", *GAMES_SCHEMA.names})
+    if twice:
+        raise SourceError(f"{path}: columns {', '.join(twice)} are there more than once")
     if "movetext" in columns:
         return "parquet"
     if "uci" in columns:
@@ -64,6 +68,8 @@ def read_games_form(path: Path, workers: Workers = ALONE) -> Iterator[pa.RecordB
         for batch, place in _read(path, GAMES_SCHEMA.names, _games, workers):
             yield pa.RecordBatch.from_arrays([*batch.columns, *place], schema=PLACED_GAMES_SCHEMA)
 
+
+_FIRST_DAY, _LAST_DAY = (day.toordinal() - date(1970, 1, 1).toordinal() for day in (date.min, date.max))
 
 Convert = Callable[[pa.RecordBatch], pa.RecordBatch]
 
@@ -135,17 +141,37 @@ def _raw_texts(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 def _games(batch: pa.RecordBatch) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(
-        [batch[field.name].cast(field.type) for field in GAMES_SCHEMA], schema=GAMES_SCHEMA
+        [_known_dates(_valid(batch, field.name).cast(field.type)) for field in GAMES_SCHEMA], schema=GAMES_SCHEMA
     )
 
 
 def _text(batch: pa.RecordBatch, name: str) -> pa.Array:
     if name not in batch.schema.names:
         return pa.nulls(batch.num_rows, pa.string())
-    column = batch[name]
+    column = _valid(batch, name)
+    if pa.types.is_timestamp(column.type) and column.type.tz:
+        column = column.cast(pa.timestamp(column.type.unit, "UTC"))
     if pa.types.is_date(column.type) or pa.types.is_timestamp(column.type):
         return pc.strftime(column, format="%Y.%m.%d")
     return column.cast(pa.string())
+
+
+def _valid(batch: pa.RecordBatch, name: str) -> pa.Array:
+    """The column, its texts found to be UTF-8."""
+    try:
+        batch[name].validate(full=True)
+    except pa.ArrowInvalid as error:
+        raise pa.ArrowInvalid(f"column {name}: {error}") from error
+    return batch[name]
+
+
+def _known_dates(column: pa.Array) -> pa.Array:
+    """The column; dates must lie in the years 1 to 9999, since no calendar here knows others."""
+    if pa.types.is_date32(column.type):
+        least, most = (bound.as_py() for bound in pc.min_max(column.cast(pa.int32())).values())
+        if least is not None and not _FIRST_DAY <= least <= most <= _LAST_DAY:
+            raise pa.ArrowInvalid(f"column utc_date: days {least} to {most}, allowed {_FIRST_DAY} to {_LAST_DAY}")
+    return column
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 import time
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -394,3 +394,28 @@ def test_a_home_folder_of_nobody_and_a_name_that_is_not_utf8_are_named(tmp_path:
     (tmp_path / os.fsdecode(b"2024-01-\xff.pgn")).write_text(pgn("1. e4 e5 1-0"))
     with pytest.raises(SourceError, match="the name is not UTF-8"):
         open_source(f"{tmp_path}/{{year}}-{{month}}*.pgn", MONTH)
+
+
+def test_text_that_is_not_utf8_in_parquet_is_named_by_file_and_column(tmp_path: Path) -> None:
+    for name in ("Site", "movetext", "Result"):
+        table = pa.Table.from_pylist([hf(0), hf(1)])
+        texts = pa.array([b"ok", b"\xff\xfe"]).view(pa.string())
+        pq.write_table(table.set_column(table.schema.get_field_index(name), name, texts), tmp_path / f"{MONTH}.parquet")
+        with pytest.raises(DamagedSourceError, match=rf"{MONTH}.parquet: column {name}: Invalid UTF8"):
+            read_source(tmp_path, f"{tmp_path}/{{year}}-{{month}}.parquet")
+
+
+def test_a_column_that_is_there_twice_is_named(tmp_path: Path) -> None:
+    table = pa.Table.from_pylist([hf(0)])
+    pq.write_table(table.append_column("movetext", pa.array(["1. d4 1-0"])), tmp_path / f"{MONTH}.parquet")
+    with pytest.raises(SourceError, match="columns movetext are there more than once"):
+        open_source(f"{tmp_path}/{{year}}-{{month}}.parquet", MONTH)
+
+
+def test_a_date_with_a_zone_is_the_day_in_utc(tmp_path: Path) -> None:
+    table = pa.Table.from_pylist([hf(0)])
+    moment = pa.array([datetime(2024, 1, 2, 2, tzinfo=UTC)], pa.timestamp("s", "America/New_York"))
+    table = table.set_column(table.schema.get_field_index("UTCDate"), "UTCDate", moment)
+    pq.write_table(table, tmp_path / f"{MONTH}.parquet")
+    month = read_source(tmp_path, f"{tmp_path}/{{year}}-{{month}}.parquet")
+    assert [game["utc_date"] for game in month.games] == [date(2024, 1, 2)]
