@@ -15,7 +15,7 @@ from benchmarks.report import RESULTS, Result, from_json, not_run, to_json, to_t
 from benchmarks.stages import STAGES
 
 GAMES, ROUNDS = 200_000, 5
-QUICK_GAMES, QUICK_ROUNDS = 200, 1
+QUICK_GAMES, QUICK_ROUNDS = 20_000, 1
 FEWEST_GAMES = 20
 
 

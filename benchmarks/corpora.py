@@ -30,7 +30,7 @@ from rukh_loaders.formats import publish_folder
 from rukh_loaders.tokenizers.bpe import VOCAB_SIZE
 
 MONTH = "2021-10"
-DISTINCT_GAMES = 2_000
+DISTINCT_GAMES = 200_000
 """Most games of the sample before it repeats."""
 HEAD = Path(__file__).resolve().parents[2] / "shared" / "data"
 
