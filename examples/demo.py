@@ -98,6 +98,7 @@ def train() -> None:
 def main() -> None:
     began = time.monotonic()
     refuse_real_months()
+    say("On a new machine the first month begins with up to a minute of silence: kernels are compiled, once.")
     for month in MONTHS:
         materialise(month)
     train()
