@@ -43,21 +43,11 @@ def publish_folder(target: Path) -> Iterator[Path]:
     target = _checked_target(target)
     if target.is_symlink() or (target.exists() and not target.is_dir()):
         raise PublishError(f"{target}: is a file or a link, only a folder can be replaced by a folder")
-    _make_parents(target.parent)
-    _clear_leftovers(target)
-    building, lock = _claim(target, Path.mkdir)
-    try:
+    with _building_of(target, Path.mkdir) as building:
         yield building
         _sync_tree(building)
         retired = _put_in_place(building, target)
         _sync(target.parent)
-    except BaseException as error:
-        # Once it was put in place, what lies under this name is the old folder or nothing.
-        _remove(building)
-        _name_target(error, target)
-        raise
-    finally:
-        _unlock(lock)
     if retired is not None:
         _remove(retired)
 
@@ -70,15 +60,23 @@ def publish_file(target: Path, data: bytes) -> None:
     target = _checked_target(target)
     if target.is_dir():
         raise PublishError(f"{target}: is a folder, only a file can be replaced by a file")
-    _make_parents(target.parent)
-    _clear_leftovers(target)
-    building, lock = _claim(target, _touch_new)
-    try:
+    with _building_of(target, _touch_new) as building:
         building.write_bytes(data)
         _sync(building)
         building.replace(target)
         _sync(target.parent)
+
+
+@contextmanager
+def _building_of(target: Path, create: Callable[[Path], None]) -> Iterator[Path]:
+    """A hidden sibling of `target`, locked while the block runs, and removed when the block raises."""
+    _make_parents(target.parent)
+    _clear_leftovers(target)
+    building, lock = _claim(target, create)
+    try:
+        yield building
     except BaseException as error:
+        # Once it was put in place, what lies under this name is the old folder or nothing.
         _remove(building)
         _name_target(error, target)
         raise
