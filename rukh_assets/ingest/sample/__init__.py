@@ -27,9 +27,7 @@ About one raw game in four is there to be rejected: rated too low, too fast, aba
 """
 
 import os
-from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
 import pyarrow as pa
@@ -38,6 +36,7 @@ from rukh_assets.errors import SampleError
 from rukh_assets.ingest.raw import RAW_SCHEMA
 from rukh_assets.ingest.sample.rows import raw_games
 from rukh_assets.ingest.schema import split_month
+from rukh_assets.workers import Workers
 
 MAX_GAMES = 2**28
 """Most kept games of one sample month: addresses are kept apart up to there."""
@@ -95,18 +94,10 @@ def _batches(month: str, games: int, seed: int, batch_size: int, workers: int) -
 
 
 def _parts(month: str, games: int, seed: int, workers: int) -> Iterator[pa.Table]:
-    """Yields all raw games in order, made by `workers` threads that are at most one part each ahead."""
-    pool = ThreadPoolExecutor(workers, thread_name_prefix="sample")
-    ahead: deque[Future[pa.Table]] = deque()
-    try:
-        for begin in range(0, games, GAMES_AT_ONCE):
-            ahead.append(pool.submit(raw_games, month, seed, begin, min(begin + GAMES_AT_ONCE, games)))
-            if len(ahead) > workers:
-                yield ahead.popleft().result()
-        while ahead:
-            yield ahead.popleft().result()
-    finally:
-        pool.shutdown(cancel_futures=True)
+    """Yields all raw games in order, made by `workers` threads."""
+    begins = range(0, games, GAMES_AT_ONCE)
+    with Workers(workers) as threads:
+        yield from threads.map(lambda begin: raw_games(month, seed, begin, min(begin + GAMES_AT_ONCE, games)), begins)
 
 
 def _numbered(rows: pa.Table, month: str, first: int) -> pa.RecordBatch:
