@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from rukh_assets.ingest.comments import CommentCounts
 from rukh_assets.ingest.filters import CHECKS, Filters
+from rukh_assets.ingest.game_ids import game_ids
 from rukh_assets.ingest.headers import Headers, headers_of_games, headers_of_raw
 from rukh_assets.ingest.replay import KERNELS, Kernels, check_games, read_movetexts
 from rukh_assets.ingest.schema import GAMES_SCHEMA
-from rukh_assets.ingest.verdicts import PASSED, REASONS, Verdict, game_ids
+from rukh_assets.ingest.verdicts import PASSED, REASONS, Verdict
 
 _DATE = re.compile(r"[0-9]{4}\.[0-9]{2}\.[0-9]{2}")
 

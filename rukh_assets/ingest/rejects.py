@@ -7,7 +7,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from rukh_assets.ingest.verdicts import PASSED, REASONS, Verdict, game_id
+from rukh_assets.ingest.game_ids import game_id
+from rukh_assets.ingest.verdicts import PASSED, REASONS, Verdict
 
 SAMPLES = 20
 """Games of each reason that are written down."""

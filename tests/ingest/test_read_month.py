@@ -22,11 +22,12 @@ from rukh_assets.errors import DamagedSourceError, EmptyMonthError, GameColumnsE
 from rukh_assets.ingest import writer
 from rukh_assets.ingest.expectation import Expectation
 from rukh_assets.ingest.filters import CHECKS, Filters
+from rukh_assets.ingest.game_ids import game_id
 from rukh_assets.ingest.month import GAMES_SCHEMA, inputs_digest, open_games, read_month, standing_month
 from rukh_assets.ingest.rejects import SAMPLES
 from rukh_assets.ingest.seen import SeenIds
 from rukh_assets.ingest.sources import open_source
-from rukh_assets.ingest.verdicts import REASONS, game_id
+from rukh_assets.ingest.verdicts import REASONS
 from rukh_assets.ingest.writer import GamesWriter
 from rukh_loaders.errors import ManifestError
 from rukh_loaders.formats.manifest import check_files, read_manifest, verify_files

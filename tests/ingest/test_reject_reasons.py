@@ -10,8 +10,8 @@ from pydantic import ValidationError
 
 from rukh_assets.errors import EmptyMonthError
 from rukh_assets.ingest.filters import Filters
+from rukh_assets.ingest.game_ids import game_id
 from rukh_assets.ingest.rejects import DETAIL_LENGTH
-from rukh_assets.ingest.verdicts import game_id
 
 PLIES = "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6"
 
