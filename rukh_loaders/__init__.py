@@ -6,6 +6,7 @@
 
     rukh_loaders.formats      packs, shards and manifests: read, checked and written
     rukh_loaders.tokenizers   ids and text of one game, and back
+    rukh_loaders.records      JSON and JSONL records to ids and masks, by a config
     rukh_loaders.errors       every error that the package raises on purpose
 
 Packs come from the asset `<scheme>/pack`, or from `rukh_assets.packing.pack_month`. Here two games are packed by hand,

@@ -91,3 +91,35 @@ class LoaderArgumentError(RukhLoadersError, ValueError):
 
 class NoBatchError(RukhLoadersError, ValueError):
     """A loader that could never serve a batch."""
+
+
+class RecordError(RukhLoadersError, ValueError):
+    """Base of the errors about record corpora: configs, tokenizer folders, chat templates and input files."""
+
+
+class RecordConfigError(RecordError):
+    """A config of a record corpus with unknown keys or values; the text names each key by its path."""
+
+
+class RecordTokenizerError(RecordError):
+    """A tokenizer folder that cannot be read, or that lacks what the config needs of it."""
+
+
+class ChatTemplateError(RecordError):
+    """A chat template that is missing or is not Jinja; the text has the template's line."""
+
+
+class UnsafeTemplateError(ChatTemplateError):
+    """A chat template that tries to reach what the sandbox keeps from it."""
+
+
+class ConversationError(ChatTemplateError):
+    """A conversation that the chat template refuses, or that it cannot be cut into turns for."""
+
+
+class RecordFileError(RecordError):
+    """An input path of a record corpus that is missing, cannot be read, or holds no file that is read."""
+
+
+class RecordRefusedError(RecordError):
+    """A bad line or record where the config is strict: it ends the run."""
