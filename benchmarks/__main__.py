@@ -71,7 +71,9 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--quick", action="store_true", help=f"{QUICK_GAMES} games and {QUICK_ROUNDS} round: under a minute"
     )
-    parser.add_argument("--full", action="store_true", help="let the growth stage go to five times as many games")
+    parser.add_argument(
+        "--full", action="store_true", help="let growth go to five times as many games, and records to 1 GB"
+    )
     parser.add_argument(
         "--stage", action="append", choices=STAGES, metavar="NAME", help="this stage only; may be given again"
     )

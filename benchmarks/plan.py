@@ -20,7 +20,7 @@ class Plan:
     """Games of the package's own variants; the plain ones take a slice of them."""
     rounds: int
     full: bool = False
-    """Whether the growth goes up to five times as many games."""
+    """Whether the growth goes up to five times as many games, and the records to 1 GB."""
 
     @property
     def judged(self) -> bool:

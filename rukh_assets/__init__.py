@@ -7,6 +7,7 @@ The steps, each a plain function that knows no Dagster (`rukh_assets.defs` makes
     packing.write_shards   games to ids in one of three schemes, through `encode`
     packing.pack_shards    shards to one memory map with columns to choose games by
     reports                statistics of a month, and the parity fixture
+    records.Pipeline       JSON and JSONL records, of anything, to shards: a way of its own beside the months
 
 The first and the third take a number of `workers`, all cores by default; no byte that they write depends on it.
 

@@ -151,3 +151,19 @@ class SettingError(RukhAssetsError):
 
 class GamesMissingError(RukhAssetsError):
     """A month's games are not there."""
+
+
+class RecordValueError(RukhAssetsError, ValueError):
+    """A value of a record corpus that its key's dtype cannot hold."""
+
+
+class RowLengthError(RukhAssetsError, ValueError):
+    """A sequence that cannot be packed into rows: empty, or longer than a row."""
+
+
+class EmptyCorpusError(RukhAssetsError):
+    """No record of the inputs was kept; the text has the count of each reason and a place."""
+
+
+class OutputFolderError(RukhAssetsError):
+    """An output folder that would be replaced whole and must not be: it holds other things, or the inputs."""

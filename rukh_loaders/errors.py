@@ -25,6 +25,10 @@ class ShardError(FormatError):
     """A shard that cannot be written as asked, or cannot be read as what its meta.json promises."""
 
 
+class CorpusError(FormatError):
+    """A corpus of records whose shards are not what its manifest.json says of their keys and records."""
+
+
 class PackError(FormatError):
     """A pack that cannot be written as asked, or that is not what its meta.json or manifest.json promises."""
 

@@ -35,6 +35,7 @@ STAGES = {
     "pgn_zst_head": Stage("ingest", "pgn_zst", {"of": "head"}, needs_head=True),
     "packing": Stage("packing", "packing"),
     "sample": Stage("sample", "sample"),
+    "records": Stage("records", "records"),
     "cores": Stage("cores", "cores", one_core=False),
     "dagster": Stage("chain", "dagster", one_core=False),
     "growth": Stage("chain", "growth", one_core=False),

@@ -4,6 +4,8 @@
     manifest   which files a folder holds, with sizes and hashes, and what it was made from
     npy        one-dimensional .npy files: written in one pass, read through a map
     shard      keyed arrays with record offsets: what the encoders write
+    tensors    one key of a shard: values, and where they are cut into records and parts
+    corpus     a corpus of records: shards of several domains in one order, with what their keys are
     pack       one month of one scheme: tokens.npy, starts.npy, meta.json, columns/, manifest.json
 
 Two games of three and four ids, published as a pack, opened and read:
@@ -35,6 +37,7 @@ rukh_loaders.errors.VocabularyMismatchError: ...meta.json: was encoded with the 
 >>> home.cleanup()
 """
 
+from rukh_loaders.formats.corpus import Corpus, CorpusKeys, KeyKind, RecordKey, ShardEntry, open_corpus
 from rukh_loaders.formats.manifest import (
     MANIFEST,
     FileRecord,
@@ -50,24 +53,34 @@ from rukh_loaders.formats.manifest import (
 from rukh_loaders.formats.npy import NpyWriter, open_npy
 from rukh_loaders.formats.pack import COLUMNS, Pack, PackInfo, PackWriter, open_pack
 from rukh_loaders.formats.publish import publish_file, publish_folder
-from rukh_loaders.formats.shard import KeyedTensor, ShardReader, ShardWriter, list_shards, shard_name
+from rukh_loaders.formats.shard import ShardReader, ShardWriter, list_shards, shard_name
+from rukh_loaders.formats.tensors import KeyedTensor, Parts, StreamedTensor, cut_at
 
 __all__ = [
     "COLUMNS",
     "MANIFEST",
+    "Corpus",
+    "CorpusKeys",
     "FileRecord",
+    "KeyKind",
     "KeyedTensor",
     "NpyWriter",
     "Pack",
     "PackInfo",
     "PackWriter",
+    "Parts",
+    "RecordKey",
+    "ShardEntry",
     "ShardReader",
     "ShardWriter",
+    "StreamedTensor",
     "check_files",
+    "cut_at",
     "describe_files",
     "digest",
     "hash_file",
     "list_shards",
+    "open_corpus",
     "open_npy",
     "open_pack",
     "publish_file",

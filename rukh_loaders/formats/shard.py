@@ -1,9 +1,10 @@
 """Shards: a folder of raw arrays by key, each with or without the offsets that cut it into records."""
 
+import hashlib
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,30 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rukh_loaders.errors import ShardError
-from rukh_loaders.formats.manifest import FileRecord, write_hashed
+from rukh_loaders.formats.manifest import FileRecord
 from rukh_loaders.formats.mapping import map_array
+from rukh_loaders.formats.tensors import DTYPES, Cut, KeyedTensor, Parts, Tensor, check_cuts, check_records
 
 META = "meta.json"
 
-DTYPES = (
-    *("bool", "int8", "int16", "int32", "int64"),
-    *("uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"),
-)
-"""The dtypes a shard may hold, by the names meta.json uses; on disk all are little-endian."""
-
 _KEY = re.compile(r"[A-Za-z0-9_]+", re.ASCII)
 _SHARD = re.compile(r"shard_([0-9]{4,})", re.ASCII)
-
-
-@dataclass(frozen=True, eq=False)
-class KeyedTensor:
-    """One key of a shard: `values`, 1-d, and for a key that holds records their `offsets`, int64.
-
-    Record i is `values[offsets[i]:offsets[i + 1]]`: offsets begin at 0, never fall, and end at `len(values)`.
-    """
-
-    values: NDArray[Any]
-    offsets: NDArray[np.int64] | None = None
+_OFFSETS_A_PIECE = 1 << 16
 
 
 def shard_name(number: int) -> str:
@@ -62,37 +48,47 @@ class ShardWriter:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def write(self, tensors: Mapping[str, KeyedTensor]) -> dict[str, FileRecord]:
-        """Write all keys; size and sha256 of each file by name. Everything is checked before anything is written."""
-        meta = {key: self._describe(key, tensors[key]) for key in sorted(tensors)}
+    def write(self, tensors: Mapping[str, Tensor]) -> dict[str, FileRecord]:
+        """Write all keys; size and sha256 of each file by name. Everything is checked before anything is written.
+
+        Only of streamed values, what they are is seen when they come: `ShardError` then, and the folder is no shard.
+        """
+        for key in sorted(tensors):
+            self._check(key, tensors[key])
+        counts = {key: offsets.size - 1 for key, t in sorted(tensors.items()) if (offsets := t.offsets) is not None}
+        check_records(str(self.folder), counts)
         self.folder.mkdir(parents=True, exist_ok=True)
         if any(self.folder.iterdir()):
             raise ShardError(f"{self.folder}: is not empty, a shard is written into an empty folder")
-        records = {}
-        for key in meta:
-            values = np.ascontiguousarray(tensors[key].values)
-            data = values.astype(values.dtype.newbyteorder("<"), copy=False).view(np.uint8).data
-            records[f"{key}.bin"] = write_hashed(self.folder / f"{key}.bin", data)
-        text = json.dumps(meta, ensure_ascii=True) + "\n"
-        records[META] = write_hashed(self.folder / META, text.encode())
+        records = {
+            f"{key}.bin": _write_pieces(self.folder / f"{key}.bin", self._data(key, tensors[key]))
+            for key in sorted(tensors)
+        }
+        records[META] = _write_pieces(self.folder / META, _meta_text(tensors))
         return records
 
-    def _describe(self, key: str, tensor: KeyedTensor) -> dict[str, Any]:
-        values, offsets = tensor.values, tensor.offsets
+    def _check(self, key: str, tensor: Tensor) -> None:
         where = f"{self.folder}: key {key!r}"
         if not _KEY.fullmatch(key):
             raise ShardError(f"{where} is not a name of letters, digits and _")
-        if values.ndim != 1 or values.dtype.name not in DTYPES:
-            raise ShardError(
-                f"{where} is {values.dtype} of shape {values.shape}, allowed: 1-d, one of {', '.join(DTYPES)}"
-            )
-        described: dict[str, Any] = {"shape": [values.size], "dtype": values.dtype.name}
-        if offsets is not None:
-            if offsets.ndim != 1 or offsets.dtype.kind not in "iu":
-                raise ShardError(f"{where} has offsets of {offsets.dtype}, shape {offsets.shape}, allowed: int64, 1-d")
-            _check_offsets(where, offsets, values.size)
-            described["offsets"] = offsets.tolist()
-        return described
+        shape = tensor.values.shape if isinstance(tensor, KeyedTensor) else (tensor.size,)
+        if len(shape) != 1 or tensor.dtype.name not in DTYPES:
+            raise ShardError(f"{where} is {tensor.dtype} of shape {shape}, allowed: 1-d, one of {', '.join(DTYPES)}")
+        check_cuts(where, tensor.size, tensor.offsets, tensor.parts)
+
+    def _data(self, key: str, tensor: Tensor) -> Iterator[memoryview]:
+        written = 0
+        for piece in tensor.pieces:
+            written += piece.size
+            if piece.ndim != 1 or piece.dtype != tensor.dtype or written > tensor.size:
+                raise ShardError(
+                    f"{self.folder}: key {key!r} got {written} values, the last of {piece.dtype} and shape "
+                    f"{piece.shape}, expected {tensor.size} of {tensor.dtype}, 1-d"
+                )
+            little = np.ascontiguousarray(piece).astype(piece.dtype.newbyteorder("<"), copy=False)
+            yield little.view(np.uint8).data
+        if written != tensor.size:
+            raise ShardError(f"{self.folder}: key {key!r} got {written} values, expected {tensor.size}")
 
 
 class ShardReader:
@@ -101,6 +97,8 @@ class ShardReader:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._tensors = {key: _open_key(folder, key, entry) for key, entry in _read_meta(folder).items()}
+        counts = {key: t.offsets.size - 1 for key, t in self._tensors.items() if t.offsets is not None}
+        check_records(str(folder / META), counts)
 
     def __reduce__(self) -> tuple[type["ShardReader"], tuple[Path]]:
         return ShardReader, (self.folder,)  # a worker maps the files itself instead of getting a copy
@@ -127,6 +125,17 @@ class ShardReader:
             raise IndexError(f"{self.folder}: no record {i} of {key!r}, allowed: 0 to {offsets.size - 2}")
         return self._tensors[key].values[offsets[i] : offsets[i + 1]]
 
+    def parts(self, key: str, i: int) -> list[NDArray[Any]]:
+        """The parts of record i, mapped: the sequences of a group, the documents of a row.
+
+        Of a key without parts, the record itself is the one part. `IndexError` as for `record`.
+        """
+        record, parts = self.record(key, i), self._tensors[key].parts
+        if parts is None:
+            return [record]
+        cut = parts.offsets[parts.records[i] : parts.records[i + 1] + 1]
+        return [record[begin - cut[0] : end - cut[0]] for begin, end in pairwise(cut)]
+
     def _offsets(self, key: str) -> NDArray[np.int64]:
         offsets = self.tensor(key).offsets
         if offsets is None:
@@ -149,21 +158,33 @@ def _open_key(folder: Path, key: str, entry: Any) -> KeyedTensor:
     where = f"{folder / META}: key {key!r}"
     if not _KEY.fullmatch(key):
         raise ShardError(f"{where} is not a name of letters, digits and _")
-    if not isinstance(entry, dict) or not {"shape", "dtype"} <= entry.keys() <= {"shape", "dtype", "offsets"}:
-        raise ShardError(f"{where} is {_short(entry)}, expected an object of shape, dtype and perhaps offsets")
+    if not isinstance(entry, dict) or not {"shape", "dtype"} <= entry.keys() <= {"shape", "dtype", "offsets", "parts"}:
+        raise ShardError(
+            f"{where} is {_short(entry)}, expected an object of shape, dtype and perhaps offsets and parts"
+        )
     if entry["dtype"] not in DTYPES:
         raise ShardError(f"{where} has dtype {entry['dtype']!r}, allowed: {', '.join(DTYPES)}")
     if not _is_list_of_ints(entry["shape"]) or len(entry["shape"]) != 1 or entry["shape"][0] < 0:
         raise ShardError(f"{where} has shape {_short(entry['shape'])}, expected [N]")
     count = entry["shape"][0]
-    offsets = None
-    if "offsets" in entry:
-        if not _is_list_of_ints(entry["offsets"]):
-            raise ShardError(f"{where} has offsets {_short(entry['offsets'])}, expected a list of integers")
-        offsets = np.array(entry["offsets"], np.int64)
-        _check_offsets(where, offsets, count)
-        offsets.flags.writeable = False
-    return KeyedTensor(_map_values(folder / f"{key}.bin", np.dtype(entry["dtype"]), count), offsets)
+    offsets = _read_cut(where, "offsets", entry["offsets"]) if "offsets" in entry else None
+    parts = _read_parts(where, entry["parts"]) if "parts" in entry else None
+    check_cuts(where, count, offsets, parts)
+    return KeyedTensor(_map_values(folder / f"{key}.bin", np.dtype(entry["dtype"]), count), offsets, parts)
+
+
+def _read_parts(where: str, entry: Any) -> Parts:
+    if not isinstance(entry, dict) or entry.keys() != {"offsets", "records"}:
+        raise ShardError(f"{where} has parts {_short(entry)}, expected an object of offsets and records")
+    return Parts(**{name: _read_cut(f"{where}, parts:", name, entry[name]) for name in ("offsets", "records")})
+
+
+def _read_cut(where: str, name: str, entry: Any) -> Cut:
+    if not _is_list_of_ints(entry):
+        raise ShardError(f"{where} has {name} {_short(entry)}, expected a list of integers")
+    cut = np.array(entry, np.int64)
+    cut.flags.writeable = False
+    return cut
 
 
 def _map_values(path: Path, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
@@ -177,16 +198,42 @@ def _map_values(path: Path, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
         raise ShardError(f"{path}: cannot be opened: {error.strerror or error}") from error
 
 
-def _check_offsets(where: str, offsets: NDArray[Any], count: int) -> None:
-    if offsets.size == 0 or offsets[0] != 0 or offsets[-1] != count:
-        ends = f"{offsets[0]} and {offsets[-1]}" if offsets.size else "missing"
-        raise ShardError(f"{where} has first and last offset {ends}, expected 0 and {count}")
-    falls = np.flatnonzero(offsets[1:] < offsets[:-1])
-    if falls.size:
-        at = int(falls[0])
-        raise ShardError(
-            f"{where} has offset {offsets[at + 1]} after {offsets[at]} at record {at}: offsets must not fall"
-        )
+def _write_pieces(path: Path, pieces: Iterator[memoryview]) -> FileRecord:
+    sha256 = hashlib.sha256()
+    with path.open("wb") as file:
+        for piece in pieces:
+            file.write(piece)
+            sha256.update(piece)
+        return {"bytes": file.tell(), "sha256": sha256.hexdigest()}
+
+
+def _meta_text(tensors: Mapping[str, Tensor]) -> Iterator[memoryview]:
+    """The JSON of meta.json in pieces: as text, offsets take several times the memory that they take as arrays."""
+    before = "{"
+    for key in sorted(tensors):
+        tensor = tensors[key]
+        yield _ascii(f'{before}"{key}": {{"shape": [{tensor.size}], "dtype": "{tensor.dtype.name}"')
+        before = ", "
+        if tensor.offsets is not None:
+            yield from _list_text(', "offsets": ', tensor.offsets)
+        if tensor.parts is not None:
+            yield from _list_text(', "parts": {"offsets": ', tensor.parts.offsets)
+            yield from _list_text(', "records": ', tensor.parts.records)
+            yield _ascii("}")
+        yield _ascii("}")
+    yield _ascii("}\n" if tensors else "{}\n")
+
+
+def _list_text(before: str, numbers: Cut) -> Iterator[memoryview]:
+    yield _ascii(before + "[")
+    for begin in range(0, numbers.size, _OFFSETS_A_PIECE):
+        piece = json.dumps(numbers[begin : begin + _OFFSETS_A_PIECE].tolist())[1:-1]
+        yield _ascii(f", {piece}" if begin else piece)
+    yield _ascii("]")
+
+
+def _ascii(text: str) -> memoryview:
+    return memoryview(text.encode("ascii"))
 
 
 def _is_list_of_ints(value: object) -> bool:

@@ -1,10 +1,12 @@
 """docs/formats.md says what the code does: the values on the page are those of the code."""
 
+import json
 import re
 
+import numpy as np
 import pytest
 
-from rukh_loaders.formats import COLUMNS, PackInfo
+from rukh_loaders.formats import COLUMNS, KeyedTensor, PackInfo, Parts, ShardWriter
 from rukh_loaders.tokenizers import SPECIALS, SanCharTokenizer, UciTokenizer
 from rukh_loaders.tokenizers.bpe import ALPHABET, TRAINING_GAMES, VOCAB_SIZE
 from rukh_loaders.tokenizers.san import ALPHABET as SAN_ALPHABET
@@ -46,3 +48,17 @@ def test_every_link_within_the_page_has_its_heading(page):
         if line.startswith("#")
     }
     assert set(re.findall(r"\]\(#([^)]+)\)", page)) <= headings
+
+
+def test_the_keys_of_a_key_in_meta_are_those_of_the_code(page, tmp_path):
+    groups = KeyedTensor(np.arange(3), np.array([0, 3]), Parts(np.array([0, 1, 3]), np.array([0, 2])))
+    ShardWriter(tmp_path / "shard").write({"ids": groups})
+    meta = json.loads((tmp_path / "shard" / "meta.json").read_bytes())["ids"]
+    assert meta == {
+        "shape": [3],
+        "dtype": "int64",
+        "offsets": [0, 3],
+        "parts": {"offsets": [0, 1, 3], "records": [0, 2]},
+    }
+    section = page.split("## 3. Shards")[1].split("## 4. Packs")[0]
+    assert all(f'"{name}":' in section for name in (*meta, *meta["parts"]))

@@ -6,7 +6,7 @@ import importlib
 import pytest
 
 
-@pytest.mark.parametrize("name", ["rukh_assets.ingest", "rukh_assets.encode", "rukh_assets.packing"])
+@pytest.mark.parametrize("name", [f"rukh_assets.{name}" for name in ("ingest", "encode", "packing", "records")])
 def test_the_examples_of_the_package_run(name: str) -> None:
     package = importlib.import_module(name)
     assert ">>>" in (package.__doc__ or "")
