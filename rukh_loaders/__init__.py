@@ -1,8 +1,12 @@
 """Packs of chess games to training batches: all that a training job imports.
 
-    open_pack       one month of one scheme, as arrays over mapped files      needs numpy and pydantic
-    PackedDataset   windows of a pack as pairs of tensors                     needs torch
-    make_loader     whole batches of them, in an order that a seed decides    needs torch
+    open_pack          one month of one scheme, as arrays over mapped files       needs numpy and pydantic
+    open_packs         many months as one stream, and the choice of games         needs numpy and pydantic
+    Mixture            several choices of games, each in its share                needs numpy and pydantic
+    PackedDataset      windows of them as pairs of tensors                        needs torch
+    PaddedDataset      a game a row instead; padding_report compares them         needs torch
+    make_loader        a Loader: whole batches, in an order that a seed decides   needs torch
+    ResumableSampler   that order for torch's own DataLoader                      needs torch
 
     rukh_loaders.formats      packs, shards and manifests: read, checked and written
     rukh_loaders.tokenizers   ids and text of one game, and back
@@ -53,9 +57,22 @@ One window a game: `y` is `x` one token later, and 0 (`<pad>`) is what a loss ig
 >>> uci.decode(y.tolist())
 ['<w1800>', '<b1900>', 'e2e4', 'e7e5', 'g1f3', '<pad>']
 
->>> for x, y in make_loader(dataset, batch_size=2, seed=7):
+>>> loader = make_loader(dataset, batch_size=2, seed=7)
+>>> for x, y in loader:
 ...     print(tuple(x.shape), x.dtype, tuple(y.shape))
 (2, 6) torch.int64 (2, 6)
+
+One loop is one epoch, the next loop the next one, in another order. A loop that was left is gone on with by the next,
+and a checkpoint holds where that is, from which any number of ranks with any batch size goes on:
+
+>>> for x, y in loader:
+...     checkpoint = loader.state_dict()
+>>> checkpoint["epoch"], checkpoint["position"]
+(1, 2)
+>>> resumed = make_loader(dataset, batch_size=1, seed=7)
+>>> resumed.load_state_dict(checkpoint)
+>>> resumed.epoch, resumed.position
+(2, 0)
 >>> home.cleanup()
 """
 
@@ -63,16 +80,39 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rukh_loaders.batch import Batch
     from rukh_loaders.datasets import PackedDataset
     from rukh_loaders.formats.pack import open_pack
-    from rukh_loaders.loader import make_loader
+    from rukh_loaders.loader import Loader, make_loader
+    from rukh_loaders.orders.mixture import Mixture
+    from rukh_loaders.packs.packs import open_packs
+    from rukh_loaders.sampler import ResumableSampler
+    from rukh_loaders.windows.padding import PaddedDataset, padding_report
 
-__all__ = ["PackedDataset", "make_loader", "open_pack"]
+__all__ = [
+    "Batch",
+    "Loader",
+    "Mixture",
+    "PackedDataset",
+    "PaddedDataset",
+    "ResumableSampler",
+    "make_loader",
+    "open_pack",
+    "open_packs",
+    "padding_report",
+]
 
 _HOMES = {
+    "Batch": "rukh_loaders.batch",
+    "Loader": "rukh_loaders.loader",
+    "Mixture": "rukh_loaders.orders.mixture",
     "PackedDataset": "rukh_loaders.datasets",
+    "PaddedDataset": "rukh_loaders.windows.padding",
+    "ResumableSampler": "rukh_loaders.sampler",
     "make_loader": "rukh_loaders.loader",
     "open_pack": "rukh_loaders.formats.pack",
+    "open_packs": "rukh_loaders.packs.packs",
+    "padding_report": "rukh_loaders.windows.padding",
 }
 
 
