@@ -73,6 +73,27 @@ and a checkpoint holds where that is, from which any number of ranks with any ba
 >>> resumed.load_state_dict(checkpoint)
 >>> resumed.epoch, resumed.position
 (2, 0)
+
+Months open together, and games are chosen without encoding anything again: by place, by an array of one bool a game, or
+by the columns that the assets write (and this pack lacks), as in `packs.where(white_elo=(1800, None), result="1-0")`:
+
+>>> from rukh_loaders import Mixture, open_packs
+>>> packs = open_packs(target.parent, months="2025-01:2025-01")
+>>> packs.n_games, packs.games(slice(1, None)).n_games, packs.where([True, False]).n_games
+(2, 1, 1)
+
+Two choices mixed by weight, and rows that whole games fill, with what keeps the games of a row apart:
+
+>>> mixture = Mixture([(packs.games(slice(0, 1)), 0.75), (packs.games(slice(1, 2)), 0.25)], samples=8)
+>>> order = PackedDataset(mixture, block=6).order(seed=0, epoch=0, shuffle=True)
+>>> order.take(0, 8).tolist()
+[0, 0, 0, 1, 0, 0, 0, 1]
+>>> rows = PackedDataset(packs, block=20, windows="best_fit", cu_seqlens=True, loss_mask="winner")
+>>> batch = rows.gather(np.array([0]))
+>>> batch.cu_seqlens.tolist(), round(rows.padding, 2)
+([0, 9, 17, 20], 0.15)
+>>> uci.decode(batch.y[batch.loss_mask].tolist())
+['e7e5', 'd8h4']
 >>> home.cleanup()
 """
 
