@@ -10,6 +10,7 @@ A table on the screen, and benchmarks/results/latest.json; docs/benchmarks.md sa
     __main__ -> stages/one -> stages/*      each stage in a process of its own, pinned to one core where it is of one
     plan, corpora                           how much is measured, and on which games
     baselines                               the steps in plain Python
-    measure, memory, machine                interleaved rounds, peaks, cores
+    window_loaders, peers, loading          loaders of others, and what needs a process of its own of the package's
+    measure, memory, machine, residency     interleaved rounds, peaks, cores, files in memory
     report                                  results to table and JSON
 """

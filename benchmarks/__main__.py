@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.corpora import head_is_present
-from benchmarks.machine import ONE_THREAD, pinned
+from benchmarks.machine import ONE_THREAD, gpu_may_be_present, pinned
 from benchmarks.report import RESULTS, Result, from_json, not_run, to_json, to_table, verdict
 from benchmarks.stages import STAGES
 
@@ -51,6 +51,8 @@ def run_stage(name: str, settings: Sequence[str]) -> list[Result]:
     stage = STAGES[name]
     if stage.needs_head and not head_is_present():
         return [not_run(name, "the real games (shared/data beside the project) are not on this machine")]
+    if stage.needs_gpu and not gpu_may_be_present():
+        return [not_run(name, "no GPU that torch could use is on this machine")]
     with pinned() if stage.one_core else contextlib.nullcontext():
         done = subprocess.run(
             [sys.executable, "-m", "benchmarks.stages.one", name, *settings],

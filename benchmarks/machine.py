@@ -1,7 +1,8 @@
-"""The cores of the machine: keeping to one, and seeing whether a second one is free."""
+"""The cores of the machine: keeping to one, and seeing whether a second one is free. And whether it has a GPU."""
 
 import hashlib
 import os
+import shutil
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +20,8 @@ ONE_THREAD = {
 """Environment that keeps libraries from starting threads of their own."""
 
 _STAT = Path("/proc/stat")
+_GPUS = tuple(map(Path, ("/dev/nvidiactl", "/dev/nvhost-gpu", "/dev/dxg", "/dev/kfd")))
+"""Devices of Nvidia's drivers, of Windows's under Linux, and of AMD's."""
 
 
 @contextmanager
@@ -36,6 +39,11 @@ def pinned() -> Iterator[None]:
         yield
     finally:
         os.sched_setaffinity(0, allowed)
+
+
+def gpu_may_be_present() -> bool:
+    """Whether it is worth the seconds to ask torch: False only where there is no driver of a GPU that it could use."""
+    return any(device.exists() for device in _GPUS) or shutil.which("nvidia-smi") is not None
 
 
 def cores_free() -> float:

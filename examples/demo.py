@@ -78,7 +78,7 @@ def train() -> None:
     for month, pack in zip(MONTHS, packs, strict=True):
         say(f"uci pack {month}: {pack.info.n_games:,} games, {pack.info.n_tokens:,} tokens")
     windows = [PackedDataset(pack, block=128) for pack in packs]
-    train_loader, judge_loader = make_loader(windows[0], BATCH), make_loader(windows[1], BATCH, shuffle=False)
+    train_loader, judge_loader = make_loader(windows[0], BATCH), make_loader(windows[1], BATCH, evaluate=True)
     x, y = next(iter(train_loader))
     say(f"a batch: x {tuple(x.shape)} {x.dtype}, y {tuple(y.shape)} {y.dtype}")
     say("a window: " + " ".join(tokenizer.decode(x[0].tolist())[:24]) + " ...")

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -92,6 +93,61 @@ def _start_small(module: nn.Module) -> None:
         nn.init.zeros_(module.bias)
 
 
+class Trainer:
+    """A model's steps, of which it knows how many there are to be: AdamW, and a learning rate that rises and falls.
+
+    The rate rises over the first tenth of the steps and then falls in a line. `state_dict` and `load_state_dict` carry
+    all of it but the model: with the model's weights and the loader's state, the steps that follow are the same ones.
+
+    Where processes share each batch and average their gradients, `mean` is to give the mean of a number over them: a
+    step then follows the gradient of the mean over all targets of the batch, however many each process has of them.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        steps: int,
+        learning_rate: float = 3e-3,
+        mean: Callable[[float], float] = lambda number: number,
+    ) -> None:
+        self.model = model
+        self.steps = steps
+        self.mean = mean
+        self.done = 0
+        self.optimizer = torch.optim.AdamW(model.parameters(), lr=learning_rate)
+        rise = max(1, steps // 10)
+        self.schedule = torch.optim.lr_scheduler.LambdaLR(
+            self.optimizer, lambda done: min((done + 1) / rise, (steps - done) / (steps - rise + 1))
+        )
+
+    def step(self, x: Tensor, y: Tensor) -> float:
+        """Learns from one batch; its mean loss, before the weights move."""
+        self.model.train()
+        loss = _summed(self.model, x, y) / self.mean(_targets(y))
+        self.optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+        self.optimizer.step()
+        self.schedule.step()
+        self.done += 1
+        return self.mean(loss.item())
+
+    def state_dict(self) -> dict[str, Any]:
+        return {
+            "steps": self.steps,
+            "done": self.done,
+            "optimizer": self.optimizer.state_dict(),
+            "schedule": self.schedule.state_dict(),
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        if state["steps"] != self.steps:
+            raise ValueError(f"the state is of a training of {state['steps']} steps, this one has {self.steps}")
+        self.done = state["done"]
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.schedule.load_state_dict(state["schedule"])
+
+
 def train(
     model: nn.Module,
     loader: Batches,
@@ -99,48 +155,51 @@ def train(
     on_step: Callable[[int, float], None] | None = None,
     learning_rate: float = 3e-3,
 ) -> list[float]:
-    """Takes `steps` AdamW steps over the loader's batches, epoch after epoch, and returns the loss of each.
+    """Takes `steps` steps over the loader's batches, epoch after epoch, and returns the loss of each.
 
-    The loss of a step is that of its batch before the weights move. `on_step` is called with the number of the step,
-    counted from 1, and its loss. The learning rate rises over the first tenth of the steps and then falls in a line.
+    `on_step` is called with the number of the step, counted from 1, and its loss.
     """
-    optimizer = torch.optim.AdamW(model.parameters(), lr=learning_rate)
-    rise = max(1, steps // 10)
-    schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimizer, lambda done: min((done + 1) / rise, (steps - done) / (steps - rise + 1))
-    )
+    trainer = Trainer(model, steps, learning_rate)
     losses = []
-    model.train()
-    for step, (x, y) in enumerate(itertools.islice(_epochs(loader), steps), start=1):
-        loss = _loss(model, x, y)
-        optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        schedule.step()
-        losses.append(loss.item())
+    for x, y in itertools.islice(epochs(loader), steps):
+        losses.append(trainer.step(x, y))
         if on_step is not None:
-            on_step(step, losses[-1])
+            on_step(trainer.done, losses[-1])
     return losses
 
 
-@torch.no_grad()
 def evaluate(model: nn.Module, loader: Batches, batches: int) -> float:
     """The mean loss of the first `batches` batches of an epoch, or of all where there are fewer. Nothing is learnt.
 
-    Give it a loader that does not shuffle, so that the same games judge the model before and after.
+    Give it a loader that begins anew each time and does not shuffle, so that the same games judge the model before and
+    after: `make_loader(dataset, batch_size, evaluate=True)`.
     """
+    loss, targets = summed_loss(model, itertools.islice(loader, batches))
+    return loss / targets
+
+
+@torch.no_grad()
+def summed_loss(model: nn.Module, batches: Batches) -> tuple[float, int]:
+    """The loss summed over all targets but padding, and how many these are."""
     was_training = model.training
     model.eval()
-    losses = [_loss(model, x, y).item() for x, y in itertools.islice(loader, batches)]
+    loss, targets = 0.0, 0
+    for x, y in batches:
+        loss += _summed(model, x, y).item()
+        targets += _targets(y)
     model.train(was_training)
-    return sum(losses) / len(losses)
+    return loss, targets
 
 
-def _loss(model: nn.Module, x: Tensor, y: Tensor) -> Tensor:
-    return F.cross_entropy(model(x).flatten(0, 1), y.flatten(), ignore_index=PAD)
+def _summed(model: nn.Module, x: Tensor, y: Tensor) -> Tensor:
+    return F.cross_entropy(model(x).flatten(0, 1), y.flatten(), ignore_index=PAD, reduction="sum")
 
 
-def _epochs(loader: Batches) -> Iterator[tuple[Tensor, Tensor]]:
+def _targets(y: Tensor) -> int:
+    return int((y != PAD).sum())
+
+
+def epochs(loader: Batches) -> Iterator[tuple[Tensor, Tensor]]:
+    """The loader's batches without end."""
     while True:
         yield from loader

@@ -1,8 +1,12 @@
 """Packs of chess games to training batches: all that a training job imports.
 
-    open_pack       one month of one scheme, as arrays over mapped files      needs numpy and pydantic
-    PackedDataset   windows of a pack as pairs of tensors                     needs torch
-    make_loader     whole batches of them, in an order that a seed decides    needs torch
+    open_pack          one month of one scheme, as arrays over mapped files       needs numpy and pydantic
+    open_packs         many months as one stream, and the choice of games         needs numpy and pydantic
+    Mixture            several choices of games, each in its share                needs numpy and pydantic
+    PackedDataset      windows of them as pairs of tensors                        needs torch
+    PaddedDataset      a game a row instead; padding_report compares them         needs torch
+    make_loader        a Loader: whole batches, in an order that a seed decides   needs torch
+    ResumableSampler   that order for torch's own DataLoader                      needs torch
 
     rukh_loaders.formats      packs, shards and manifests: read, checked and written
     rukh_loaders.tokenizers   ids and text of one game, and back
@@ -54,9 +58,43 @@ One window a game: `y` is `x` one token later, and 0 (`<pad>`) is what a loss ig
 >>> uci.decode(y.tolist())
 ['<w1800>', '<b1900>', 'e2e4', 'e7e5', 'g1f3', '<pad>']
 
->>> for x, y in make_loader(dataset, batch_size=2, seed=7):
+>>> loader = make_loader(dataset, batch_size=2, seed=7)
+>>> for x, y in loader:
 ...     print(tuple(x.shape), x.dtype, tuple(y.shape))
 (2, 6) torch.int64 (2, 6)
+
+One loop is one epoch, the next loop the next one, in another order. A loop that was left is gone on with by the next,
+and a checkpoint holds where that is, from which any number of ranks with any batch size goes on:
+
+>>> for x, y in loader:
+...     checkpoint = loader.state_dict()
+>>> checkpoint["epoch"], checkpoint["position"]
+(1, 2)
+>>> resumed = make_loader(dataset, batch_size=1, seed=7)
+>>> resumed.load_state_dict(checkpoint)
+>>> resumed.epoch, resumed.position
+(2, 0)
+
+Months open together, and games are chosen without encoding anything again: by place, by an array of one bool a game, or
+by the columns that the assets write (and this pack lacks), as in `packs.where(white_elo=(1800, None), result="1-0")`:
+
+>>> from rukh_loaders import Mixture, open_packs
+>>> packs = open_packs(target.parent, months="2025-01:2025-01")
+>>> packs.n_games, packs.games(slice(1, None)).n_games, packs.where([True, False]).n_games
+(2, 1, 1)
+
+Two choices mixed by weight, and rows that whole games fill, with what keeps the games of a row apart:
+
+>>> mixture = Mixture([(packs.games(slice(0, 1)), 0.75), (packs.games(slice(1, 2)), 0.25)], samples=8)
+>>> order = PackedDataset(mixture, block=6).order(seed=0, epoch=0, shuffle=True)
+>>> order.take(0, 8).tolist()
+[0, 0, 0, 1, 0, 0, 0, 1]
+>>> rows = PackedDataset(packs, block=20, windows="best_fit", cu_seqlens=True, loss_mask="winner")
+>>> batch = rows.gather(np.array([0]))
+>>> batch.cu_seqlens.tolist(), round(rows.padding, 2)
+([0, 9, 17, 20], 0.15)
+>>> uci.decode(batch.y[batch.loss_mask].tolist())
+['e7e5', 'd8h4']
 >>> home.cleanup()
 """
 
@@ -64,16 +102,39 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rukh_loaders.batch import Batch
     from rukh_loaders.datasets import PackedDataset
     from rukh_loaders.formats.pack import open_pack
-    from rukh_loaders.loader import make_loader
+    from rukh_loaders.loader import Loader, make_loader
+    from rukh_loaders.orders.mixture import Mixture
+    from rukh_loaders.packs.packs import open_packs
+    from rukh_loaders.sampler import ResumableSampler
+    from rukh_loaders.windows.padding import PaddedDataset, padding_report
 
-__all__ = ["PackedDataset", "make_loader", "open_pack"]
+__all__ = [
+    "Batch",
+    "Loader",
+    "Mixture",
+    "PackedDataset",
+    "PaddedDataset",
+    "ResumableSampler",
+    "make_loader",
+    "open_pack",
+    "open_packs",
+    "padding_report",
+]
 
 _HOMES = {
+    "Batch": "rukh_loaders.batch",
+    "Loader": "rukh_loaders.loader",
+    "Mixture": "rukh_loaders.orders.mixture",
     "PackedDataset": "rukh_loaders.datasets",
+    "PaddedDataset": "rukh_loaders.windows.padding",
+    "ResumableSampler": "rukh_loaders.sampler",
     "make_loader": "rukh_loaders.loader",
     "open_pack": "rukh_loaders.formats.pack",
+    "open_packs": "rukh_loaders.packs.packs",
+    "padding_report": "rukh_loaders.windows.padding",
 }
 
 

@@ -61,6 +61,10 @@ class SpecialTokenError(TokenizerError):
     """The text of a special token among the moves of a game."""
 
 
+class SanMoveError(TokenizerError):
+    """Movetext with a word that is no move in SAN, or that no piece, or more than one, could make."""
+
+
 class UnknownIdError(TokenizerError):
     """An id outside the vocabulary."""
 
@@ -85,12 +89,44 @@ class WindowIndexError(RukhLoadersError, IndexError):
     """An index outside `0..len-1` of a dataset."""
 
 
+class WindowsError(RukhLoadersError, ValueError):
+    """Windows of a kind that there is none of, or that scattered games or a mixture cannot give."""
+
+
+class LossMaskError(RukhLoadersError, ValueError):
+    """Targets to train on that are none, or that cannot be told in the packs' scheme."""
+
+
 class PackReplacedError(RukhLoadersError):
-    """A dataset that was pickled over one pack and unpickled where another lies."""
+    """Packs, or a dataset over them, that are unpickled where other packs lie by now."""
+
+
+class NoPacksError(PackError):
+    """A folder, or a list, in which there is no pack to open."""
+
+
+class MonthsError(RukhLoadersError, ValueError):
+    """Months that are none, or of which there is no pack."""
+
+
+class NoColumnError(RukhLoadersError, LookupError):
+    """A column that is none, or that a pack of another program does not have."""
+
+
+class GameIndexError(RukhLoadersError, IndexError):
+    """A number of a game outside those that were chosen."""
+
+
+class ChoiceError(RukhLoadersError, ValueError):
+    """Games are to be chosen by something that no game can have, or by an answer that is not one for each game."""
+
+
+class SplitError(RukhLoadersError, ValueError):
+    """Shares that are not fractions of a whole."""
 
 
 class LoaderArgumentError(RukhLoadersError, ValueError):
-    """A batch size or a number of workers that no loader can have."""
+    """A batch size, a rank or another argument that no loader can have."""
 
 
 class NoBatchError(RukhLoadersError, ValueError):
@@ -127,3 +163,55 @@ class RecordFileError(RecordError):
 
 class RecordRefusedError(RecordError):
     """A bad line or record where the config is strict: it ends the run."""
+
+
+class StateFormatError(RukhLoadersError, ValueError):
+    """What is to be loaded is no state of a loader, or that of another version."""
+
+
+class StateMismatchError(RukhLoadersError, ValueError):
+    """The state of a loader over other data, or of another seed or order."""
+
+
+class IterationClosedError(RukhLoadersError, RuntimeError):
+    """A batch is asked of an iteration that was ended before its last batch."""
+
+
+class OrderArgumentError(RukhLoadersError, ValueError):
+    """A count, an epoch or a size of blocks that no order can have."""
+
+
+class PositionError(RukhLoadersError, IndexError):
+    """Positions outside `0..len` of an order."""
+
+
+class WeightError(RukhLoadersError, ValueError):
+    """A weight with which a part of a mixture cannot be served."""
+
+
+class EmptyPartError(RukhLoadersError, ValueError):
+    """A mixture without parts, or with a part that has nothing to serve."""
+
+
+class UsageError(RukhLoadersError, ValueError):
+    """Base of what a command line cannot ask for."""
+
+
+class OnePackError(UsageError):
+    """A folder of several packs where one pack is asked for."""
+
+
+class NoSuchGameError(UsageError):
+    """A game outside those of the pack."""
+
+
+class NoSuchPlyError(UsageError):
+    """A ply outside those of the game."""
+
+
+class UnreadableIdsError(UsageError):
+    """Ids that cannot be turned into moves: of another vocabulary, or of `bpe` without its tokenizer."""
+
+
+class BenchmarkError(UsageError):
+    """A pack that is too small to be measured, or settings with which nothing is."""

@@ -19,6 +19,7 @@ class Stage:
     """Whether its process is kept on one core, without threads of the libraries' own."""
     needs_head: bool = False
     """Whether it needs the real games."""
+    needs_gpu: bool = False
 
     def run(self, plan: Plan) -> list[Result]:
         function: Callable[..., list[Result]] = getattr(import_module(f"{__name__}.{self.module}"), self.function)
@@ -36,6 +37,10 @@ STAGES = {
     "packing": Stage("packing", "packing"),
     "sample": Stage("sample", "sample"),
     "records": Stage("records", "records"),
+    "loader": Stage("loader", "loader"),
+    "loader_wait": Stage("loader_wait", "loader_wait", one_core=False),
+    "loader_start": Stage("loader_start", "loader_start"),
+    "loader_gpu": Stage("loader_gpu", "loader_gpu", one_core=False, needs_gpu=True),
     "cores": Stage("cores", "cores", one_core=False),
     "dagster": Stage("chain", "dagster", one_core=False),
     "growth": Stage("chain", "growth", one_core=False),

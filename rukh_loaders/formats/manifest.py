@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, TypedDict
 
@@ -10,6 +10,8 @@ from rukh_loaders.errors import ManifestError
 
 MANIFEST = "manifest.json"
 OWN_DIGEST = "manifest_sha256"
+
+_PIECE_BYTES = 1 << 20
 
 
 class FileRecord(TypedDict):
@@ -19,11 +21,19 @@ class FileRecord(TypedDict):
     sha256: str
 
 
-def hash_file(path: Path) -> FileRecord:
-    """Size and sha256 of the file, read in pieces."""
-    with path.open("rb") as file:
-        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-        return {"bytes": file.tell(), "sha256": sha256}
+def _ignore(number: int) -> None:
+    pass
+
+
+def hash_file(path: Path, on_bytes: Callable[[int], object] = _ignore) -> FileRecord:
+    """Size and sha256 of the file, read in pieces; `on_bytes` is called with the size of each."""
+    sha256, size = hashlib.sha256(), 0
+    with path.open("rb", buffering=0) as file:
+        while piece := file.read(_PIECE_BYTES):
+            sha256.update(piece)
+            size += len(piece)
+            on_bytes(len(piece))
+    return {"bytes": size, "sha256": sha256.hexdigest()}
 
 
 def write_hashed(path: Path, data: bytes | memoryview) -> FileRecord:
@@ -85,11 +95,14 @@ def check_files(folder: Path, manifest: Mapping[str, Any]) -> None:
             raise ManifestError(f"{path}: has {size} bytes, its manifest says {record['bytes']}")
 
 
-def verify_files(folder: Path, manifest: Mapping[str, Any]) -> None:
-    """As `check_files`, and that every file has the sha256 the manifest says: reads all of them."""
+def verify_files(folder: Path, manifest: Mapping[str, Any], on_bytes: Callable[[int], object] = _ignore) -> None:
+    """As `check_files`, and that every file has the sha256 the manifest says: reads all of them.
+
+    `on_bytes` is called with the size of each piece that was read, to show how far it is.
+    """
     check_files(folder, manifest)
     for path, record in _listed_files(folder, manifest):
-        sha256 = hash_file(path)["sha256"]
+        sha256 = hash_file(path, on_bytes)["sha256"]
         if sha256 != record["sha256"]:
             raise ManifestError(f"{path}: has sha256 {sha256}, its manifest says {record['sha256']}")
 

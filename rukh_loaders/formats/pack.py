@@ -1,7 +1,7 @@
 """Packs: a month of encoded games as one stream of ids, with where each game starts and one value a game in columns."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ _ATTEMPTS = 5
 
 
 class Pack:
-    """An opened pack: `tokens`, `starts` and `columns` are read-only arrays over mapped files.
+    """An opened pack: `tokens`, `starts` and `columns` are read-only arrays over mapped files; no file stays open.
 
     `path` is its folder, `info` its meta.json, `manifest` its manifest.json (None in a pack that has none), and
     `columns` maps a name of `COLUMNS` to one value a game, empty in a pack that has none. Pickled, it is its path.
@@ -64,20 +64,38 @@ class Pack:
         end = self.starts[i + 1] if i + 1 < len(self) else self.info.n_tokens
         return self.tokens[self.starts[i] : end]
 
-    def verify(self) -> None:
+    def check_vocabulary(self, vocab_hash: str) -> None:
+        """Raise `VocabularyMismatchError`, with both hashes, when the pack was encoded with another vocabulary."""
+        if self.info.vocab_hash != vocab_hash:
+            raise VocabularyMismatchError(
+                f"{self.path / META}: was encoded with the vocabulary {self.info.vocab_hash}, expected {vocab_hash}"
+            )
+
+    def verify(self, on_bytes: Callable[[int], object] | None = None) -> None:
         """Read everything, and raise `PackError` unless the pack is what it promises.
 
         Every file has the sha256 of the manifest; starts begin at 0 and rise, each at a `<bos>`; the last id is
         `<eos>`; every id lies in the vocabulary; none is `<unk>` where the scheme has one.
+
+        `on_bytes` is called with the size of each piece that was read: in all `verify_bytes`.
         """
+        on_bytes = on_bytes or (lambda size: None)
         if self.manifest is not None:
             try:
-                verify_files(self.path, self.manifest)
+                verify_files(self.path, self.manifest, on_bytes)
             except FormatError as error:
                 raise PackError(str(error)) from error
         self._verify_starts()
         for begin in range(0, self.tokens.size, _VERIFY_TOKENS):
-            self._verify_ids(begin, self.tokens[begin : begin + _VERIFY_TOKENS])
+            ids = self.tokens[begin : begin + _VERIFY_TOKENS]
+            self._verify_ids(begin, ids)
+            on_bytes(ids.nbytes)
+
+    @property
+    def verify_bytes(self) -> int:
+        """How much `verify` reads: every file of the manifest once, the ids once more."""
+        files = self.manifest["files"] if self.manifest is not None else {}
+        return sum(int(record["bytes"]) for record in files.values()) + 2 * self.info.n_tokens
 
     def _check_counts(self) -> None:
         counts = {"tokens": (self.tokens.size, self.info.n_tokens), "starts": (self.starts.size, self.info.n_games)}
@@ -136,10 +154,8 @@ def open_pack(path: Path | str, vocab_hash: str | None = None) -> Pack:
     """
     path = Path(path)
     pack = _open_whole(path)
-    if vocab_hash is not None and pack.info.vocab_hash != vocab_hash:
-        raise VocabularyMismatchError(
-            f"{path / META}: was encoded with the vocabulary {pack.info.vocab_hash}, expected {vocab_hash}"
-        )
+    if vocab_hash is not None:
+        pack.check_vocabulary(vocab_hash)
     return pack
 
 

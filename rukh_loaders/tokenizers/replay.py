@@ -1,8 +1,10 @@
-"""Cutting a text of UCI moves without blanks back into moves.
+"""Cutting a text of UCI moves without blanks back into moves, and the board on which moves are played.
 
 `b` is a file and the letter of a bishop: `a7a8b7b6` is `a7a8 b7b6` after a rook's move, and `a7a8b` and the start of a
 move on rank 7 after a pawn's. So the game is replayed on 64 squares, which know what stands where, not what is legal.
 """
+
+from collections.abc import Iterable
 
 FILES = "abcdefgh"
 RANKS = "12345678"
@@ -26,10 +28,18 @@ def split_moves(text: str) -> list[str]:
     while position < len(text):
         length = 5 if _takes_letter(squares, text[position : position + 5]) else 4
         move = text[position : position + length]
-        _play(squares, move)
+        play(squares, move)
         moves.append(move)
         position += length
     return moves
+
+
+def squares_after(moves: Iterable[str]) -> list[str]:
+    """The 64 squares, as in `START`, after UCI moves from the normal start; whether they are legal is not looked at."""
+    squares = list(START)
+    for move in moves:
+        play(squares, move)
+    return squares
 
 
 def _takes_letter(squares: list[str], move: str) -> bool:
@@ -50,8 +60,11 @@ def _square(name: str) -> int:
     return RANKS.index(name[1]) * 8 + FILES.index(name[0])
 
 
-def _play(squares: list[str], move: str) -> None:
-    """Move what stands there; castling moves the rook too, en passant removes the pawn. Nonsense changes nothing."""
+def play(squares: list[str], move: str) -> None:
+    """Move what stands there, on squares as in `START`.
+
+    Castling moves the rook too, en passant removes the pawn. Nonsense changes nothing.
+    """
     if len(move) < 4 or not (move[0] in FILES and move[1] in RANKS and move[2] in FILES and move[3] in RANKS):
         return
     start, end = _square(move[:2]), _square(move[2:4])

@@ -52,6 +52,13 @@ def test_a_stage_that_needs_the_real_games_is_marked_where_they_are_absent(monke
     assert "shared/data" in (result.note or "")
 
 
+def test_a_stage_that_needs_a_gpu_is_marked_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "gpu_may_be_present", lambda: False)
+    (result,) = command.run_stage("loader_gpu", ["20", "1"])
+    assert result.variant == "not run"
+    assert "GPU" in (result.note or "")
+
+
 def test_a_stage_that_fails_is_named_and_the_others_are_shown(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

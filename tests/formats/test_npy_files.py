@@ -2,6 +2,7 @@
 
 import gc
 import hashlib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -80,6 +81,30 @@ def test_an_opened_array_is_plain_and_read_only(tmp_path):
         assert not array.flags.writeable
     gc.collect()
     assert array.size == 0
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="the system does not list what a process has mapped")
+def test_an_opened_array_holds_no_descriptor_and_is_unmapped_with_its_last_view(tmp_path):
+    path = tmp_path / "a.npy"
+    np.save(path, np.arange(5, dtype=np.uint16))
+    descriptors = len(list(Path("/proc/self/fd").iterdir()))
+    array = open_npy(path, np.uint16)
+    assert len(list(Path("/proc/self/fd").iterdir())) == descriptors
+    part = array[2:]
+    del array
+    path.unlink()
+    assert part.tolist() == [2, 3, 4]
+    assert str(path) in Path("/proc/self/maps").read_text()
+    del part
+    gc.collect()
+    assert str(path) not in Path("/proc/self/maps").read_text()
+
+
+def test_an_opened_array_cannot_be_made_writable(tmp_path):
+    np.save(tmp_path / "a.npy", np.arange(5, dtype=np.uint16))
+    array = open_npy(tmp_path / "a.npy", np.uint16)
+    with pytest.raises(ValueError, match="WRITEABLE"):
+        array.flags.writeable = True
 
 
 def test_a_header_of_another_length_is_read_too(tmp_path):

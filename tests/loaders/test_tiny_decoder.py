@@ -11,6 +11,15 @@ from rukh_loaders import PackedDataset, make_loader
 VOCAB = 100
 
 
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    """Threads of torch wait for each other where the cores are busy, and these models need none."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
 @pytest.fixture(scope="module")
 def tiny(project):
     spec = importlib.util.spec_from_file_location("tiny_decoder", project / "examples" / "tiny_decoder.py")

@@ -1,0 +1,139 @@
+"""The games of several packs, one pack after the other, as one stream with 64-bit positions."""
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rukh_loaders.errors import NoColumnError, PackError, VocabularyMismatchError
+from rukh_loaders.formats.manifest import digest
+from rukh_loaders.formats.pack import COLUMNS, Pack
+
+Games = NDArray[np.int64]
+"""Numbers of games, counted through all packs of a stream."""
+
+Positions = NDArray[np.int64]
+"""Numbers of tokens, counted through all packs of a stream."""
+
+
+class Stream:
+    """What `packs` hold, one after the other: game i of the stream is game `i - game_offsets[p]` of pack p.
+
+    `game_offsets` and `token_offsets` are int64 of shape (len(packs) + 1,): where each pack begins, and the whole
+    at the end. An empty pack begins where the next one does.
+
+    Raises:
+        PackError: no pack at all, or the same folder twice.
+        VocabularyMismatchError: two packs of other schemes or vocabularies.
+    """
+
+    def __init__(self, packs: Sequence[Pack]) -> None:
+        _check_packs(packs)
+        self.packs = tuple(packs)
+        self.game_offsets = _offsets(pack.info.n_games for pack in packs)
+        self.token_offsets = _offsets(pack.info.n_tokens for pack in packs)
+        self.n_games = int(self.game_offsets[-1])
+        self.n_tokens = int(self.token_offsets[-1])
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """sha256, hexadecimal, of what the packs say of themselves in their meta.json and manifest.json, in order."""
+        return digest([[pack.info.model_dump(), pack.manifest] for pack in self.packs])
+
+    @cached_property
+    def column_names(self) -> tuple[str, ...]:
+        """The columns that every pack has."""
+        return tuple(name for name in COLUMNS if all(name in pack.columns for pack in self.packs))
+
+    def starts_of(self, games: Games) -> Positions:
+        """Where each game has its `<bos>`."""
+        starts = np.empty(games.size, np.int64)
+        for number, where, local in _by_pack(self.game_offsets, games):
+            starts[where] = self.packs[number].starts[local] + self.token_offsets[number]
+        return starts
+
+    def ends_of(self, games: Games) -> Positions:
+        """Where each game ends: one behind its `<eos>`."""
+        ends = np.empty(games.size, np.int64)
+        for number, where, local in _by_pack(self.game_offsets, games):
+            pack = self.packs[number]
+            following = local + 1
+            last = following == len(pack)
+            following[last] = 0
+            ends[where] = np.where(last, pack.info.n_tokens, pack.starts[following]) + self.token_offsets[number]
+        return ends
+
+    def games_at(self, positions: Positions) -> Games:
+        """Of which game the token at each position is."""
+        games = np.empty(positions.size, np.int64)
+        for number, where, local in _by_pack(self.token_offsets, positions):
+            within = np.searchsorted(self.packs[number].starts, local, side="right") - 1
+            games[where] = within + self.game_offsets[number]
+        return games
+
+    def column_of(self, name: str, games: Games) -> NDArray[Any]:
+        """The column's values of these games."""
+        self.check_column(name)
+        values = np.empty(games.size, COLUMNS[name])
+        for number, where, local in _by_pack(self.game_offsets, games):
+            values[where] = self.packs[number].columns[name][local]
+        return values
+
+    def column_between(self, name: str, begin: int, end: int) -> NDArray[Any]:
+        """The column's values of the games from `begin` to `end - 1`: mapped where they lie in one pack."""
+        self.check_column(name)
+        pieces = []
+        for pack, offset in zip(self.packs, self.game_offsets.tolist(), strict=False):
+            low, high = max(begin - offset, 0), min(end - offset, len(pack))
+            if low < high:
+                pieces.append(pack.columns[name][low:high])
+        if len(pieces) == 1:
+            return pieces[0]
+        return np.concatenate(pieces) if pieces else np.empty(0, COLUMNS[name])
+
+    def check_column(self, name: str) -> None:
+        """Raise `NoColumnError` unless every pack has the column."""
+        if name not in COLUMNS:
+            raise NoColumnError(f"no column {name!a}; packs have {', '.join(COLUMNS)}")
+        for pack in self.packs:
+            if name not in pack.columns:
+                raise NoColumnError(f"{pack.path}: has no column {name}, only {', '.join(pack.columns) or 'ids'}")
+
+
+def _check_packs(packs: Sequence[Pack]) -> None:
+    if not packs:
+        raise PackError("got no pack; a stream needs one or more")
+    first, seen = packs[0], set()
+    for pack in packs:
+        mine, theirs = ((p.info.scheme, p.info.vocab_size, p.info.vocab_hash) for p in (pack, first))
+        if mine != theirs:
+            raise VocabularyMismatchError(
+                f"{pack.path}: has scheme, ids and vocabulary {mine}, {first.path} has {theirs}; "
+                "packs are opened together only where they agree"
+            )
+        if pack.path in seen:
+            raise PackError(f"{pack.path}: was given twice, so its games would be served twice")
+        seen.add(pack.path)
+
+
+def _offsets(counts: Iterator[int]) -> NDArray[np.int64]:
+    offsets = np.cumsum([0, *counts], dtype=np.int64)
+    offsets.flags.writeable = False
+    return offsets
+
+
+def _by_pack(
+    offsets: NDArray[np.int64], numbers: NDArray[np.int64]
+) -> Iterator[tuple[int, NDArray[np.int64] | slice, NDArray[np.int64]]]:
+    """Numbers of the stream pack by pack: the pack, where its numbers are in the array, and what they are in it."""
+    if len(offsets) == 2:
+        yield 0, slice(None), numbers
+        return
+    packs = np.searchsorted(offsets, numbers, side="right") - 1
+    order = np.argsort(packs, kind="stable")
+    edges = np.searchsorted(packs[order], np.arange(len(offsets)))
+    for pack in np.flatnonzero(np.diff(edges)).tolist():
+        where = order[edges[pack] : edges[pack + 1]]
+        yield pack, where, numbers[where] - offsets[pack]
