@@ -167,3 +167,19 @@ class EmptyCorpusError(RukhAssetsError):
 
 class OutputFolderError(RukhAssetsError):
     """An output folder that would be replaced whole and must not be: it holds other things, or the inputs."""
+
+
+class CorpusNameError(RukhAssetsError, ValueError):
+    """A text that cannot be the name of a record corpus."""
+
+
+class RawRecordsError(RukhAssetsError):
+    """A folder of raw records that cannot be read as one."""
+
+
+class RawRecordsMissingError(RawRecordsError):
+    """A month of a record corpus has no raw records."""
+
+
+class RecordSettingError(RukhAssetsError, ValueError):
+    """A setting that no chess records can be made by."""

@@ -40,14 +40,15 @@ def run_month(
     ops: dict[str, Any] | None = None,
     check: bool = True,
     vocab_size: int = 300,
+    job: str = "month",
     instance: dg.DagsterInstance | None = None,
     **settings: Any,
 ) -> dg.ExecuteInProcessResult:
-    """The job over the chain for one month (or some of its assets), in process, without DAGSTER_HOME."""
+    """The job over the chain for one month, or another, or some of its assets; in process, without DAGSTER_HOME."""
     bpe = {"bpe__tokenizer": {"config": {"vocab_size": vocab_size}}}
-    if select and "bpe/tokenizer" not in select:
+    if job != "month" or (select and "bpe/tokenizer" not in select):
         bpe = {}
-    return defs.resolve_job_def("month").execute_in_process(
+    return defs.resolve_job_def(job).execute_in_process(
         partition_key=month,
         instance=instance,
         asset_selection=[dg.AssetKey.from_user_string(key) for key in select] if select else None,

@@ -7,9 +7,11 @@ which know no Dagster.
 | module | holds |
 |---|---|
 | `partitions.py` | the months |
-| `resources.py` | `Lake` (where things lie), `GameSource` (where games come from), `Machine` (workers), `BpeTraining` |
+| `resources.py` | `Lake` (where things lie), `GameSource` (where games come from), `Machine` (workers) |
 | `games.py`, `tokenizers.py`, `schemes.py`, `reports.py` | the assets |
-| `checks.py` | the blocking checks |
-| `automation.py` | the job over the chain and its monthly schedule |
+| `chess_records.py` | the raw records made of games |
+| `records.py` | the shards of every record corpus |
+| `checks.py`, `record_checks.py` | the blocking checks, of the chain and of record shards |
+| `automation.py` | the jobs over the chain and over the records, and their monthly schedules |
 | `metadata.py` | tables, pictures and progress for the pages and the log |
 """

@@ -4,14 +4,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import dagster as dg
+from pydantic import Field
 
 from rukh_assets.defs.metadata import OWNERS, column_schema, counts_table, progress_log
 from rukh_assets.defs.partitions import months
-from rukh_assets.defs.resources import GamesConfig, GameSource, Lake, Machine
+from rukh_assets.defs.resources import GameSource, Lake, Machine, MonthConfig
 from rukh_assets.errors import LakeError, SourceMissingError
 from rukh_assets.ingest.filters import Filters
 from rukh_assets.ingest.month import GAMES_SCHEMA, INGEST_VERSION, read_month, standing_month
-from rukh_assets.ingest.sources import SAMPLE, Source
+from rukh_assets.ingest.sources import SAMPLE, Expectation, Source
 from rukh_loaders.formats.publish import exclusive
 
 COLUMN_MEANINGS = {
@@ -26,6 +27,18 @@ COLUMN_MEANINGS = {
     "eco": "opening code, ? where unknown",
     "month": "month of the file that the game came from",
 }
+
+
+class GamesConfig(MonthConfig):
+    """`MonthConfig`, and what the raw files are expected to be: a mismatch fails the month before it is published."""
+
+    expected_sha256: str | None = Field(default=None, description="sha256 of the month's only raw file, 64 hex digits.")
+    expected_bytes: int | None = Field(default=None, description="Bytes of all raw files of the month together.")
+    expected_games: int | None = Field(default=None, description="Games read from all raw files, rejected ones too.")
+
+    def expectation(self) -> Expectation:
+        """The same as the ingest takes it."""
+        return Expectation(sha256=self.expected_sha256, bytes=self.expected_bytes, games=self.expected_games)
 
 
 @dg.asset(

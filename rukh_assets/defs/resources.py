@@ -1,4 +1,4 @@
-"""What a user can set: where things lie, where games come from and which are kept, on how many cores, BPE's training.
+"""What a user can set: where things lie, where games come from and which are kept, on how many cores, what is forced.
 
 Each default is read from the environment when the code location loads, so the Launchpad shows the value that a run
 will use; a value typed there wins.
@@ -17,7 +17,7 @@ from rukh_assets.encode import Encoder, make_encoder
 from rukh_assets.errors import LakeError, SettingError, SourceMissingError, WorkersError
 from rukh_assets.ingest.filters import Filters
 from rukh_assets.ingest.find import find_files
-from rukh_assets.ingest.sources import SAMPLE, Expectation, Source, open_source
+from rukh_assets.ingest.sources import SAMPLE, Source, open_source
 from rukh_assets.training import BPE_FILE
 from rukh_loaders.errors import ManifestError
 from rukh_loaders.formats import read_manifest, verify_files
@@ -83,6 +83,23 @@ class Lake(dg.ConfigurableResource):  # type: ignore[type-arg]
     def reports(self) -> Path:
         """The folder over every month's statistics."""
         return self.root / "data" / "reports"
+
+    @property
+    def raw_records(self) -> Path:
+        """The folder over every corpus' raw records."""
+        return self.root / "data" / "raw_records"
+
+    def raw_corpus(self, corpus: str) -> Path:
+        """Folder of a corpus' config.json, its tokenizer/ and its months of raw records."""
+        return self.raw_records / corpus
+
+    def raw_corpus_month(self, corpus: str, month: str) -> Path:
+        """Folder of a month's raw records: .jsonl and .json files."""
+        return self.raw_corpus(corpus) / month
+
+    def corpus(self, corpus: str, month: str) -> Path:
+        """Folder of a month's record shards."""
+        return self.root / "data" / "records" / corpus / month
 
     @property
     def vocab(self) -> Path:
@@ -213,32 +230,3 @@ class MonthConfig(dg.Config):
     """What a single run of a monthly asset may be told."""
 
     force: bool = Field(default=False, description="Build again although nothing that the month is made from changed.")
-
-
-class GamesConfig(MonthConfig):
-    """`MonthConfig`, and what the raw files are expected to be: a mismatch fails the month before it is published."""
-
-    expected_sha256: str | None = Field(default=None, description="sha256 of the month's only raw file, 64 hex digits.")
-    expected_bytes: int | None = Field(default=None, description="Bytes of all raw files of the month together.")
-    expected_games: int | None = Field(default=None, description="Games read from all raw files, rejected ones too.")
-
-    def expectation(self) -> Expectation:
-        """The same as the ingest takes it."""
-        return Expectation(sha256=self.expected_sha256, bytes=self.expected_bytes, games=self.expected_games)
-
-
-class BpeTraining(dg.Config):
-    """How the BPE tokenizer is trained, once; a standing tokenizer is kept until `retrain` asks for another."""
-
-    training_month: str | None = Field(
-        default=os.environ.get("RUKH_BPE_MONTH") or None,
-        description=(
-            "Month whose games train it; they are made where they do not stand yet. Unset: the first month that the "
-            "source has (of the sample: 2025-01). Environment: RUKH_BPE_MONTH."
-        ),
-    )
-    training_games: int = Field(default=200_000, ge=1, description="The first so many games of that month.")
-    vocab_size: int = Field(default=4096, ge=27, le=65_536, description="Entries, 8 specials and 19 letters included.")
-    retrain: bool = Field(
-        default=False, description="Replace the standing tokenizer; every bpe pack made with it becomes stale."
-    )

@@ -1,14 +1,33 @@
 """The assets `vocab` and `bpe/tokenizer`: what ids mean."""
 
+import os
 from typing import Any
 
 import dagster as dg
+from pydantic import Field
 
-from rukh_assets.defs.games import games_of_month
+from rukh_assets.defs.games import GamesConfig, games_of_month
 from rukh_assets.defs.metadata import OWNERS, progress_log
-from rukh_assets.defs.resources import BpeTraining, GamesConfig, GameSource, Lake, Machine
+from rukh_assets.defs.resources import GameSource, Lake, Machine
 from rukh_assets.errors import SourceMissingError, TrainingGamesError
 from rukh_assets.training import KEPT, TRAINING_VERSION, TrainingGames, publish_vocab, tokenizer_of_month
+
+
+class BpeTraining(dg.Config):
+    """How the BPE tokenizer is trained, once; a standing tokenizer is kept until `retrain` asks for another."""
+
+    training_month: str | None = Field(
+        default=os.environ.get("RUKH_BPE_MONTH") or None,
+        description=(
+            "Month whose games train it; they are made where they do not stand yet. Unset: the first month that the "
+            "source has (of the sample: 2025-01). Environment: RUKH_BPE_MONTH."
+        ),
+    )
+    training_games: int = Field(default=200_000, ge=1, description="The first so many games of that month.")
+    vocab_size: int = Field(default=4096, ge=27, le=65_536, description="Entries, 8 specials and 19 letters included.")
+    retrain: bool = Field(
+        default=False, description="Replace the standing tokenizer; every bpe pack made with it becomes stale."
+    )
 
 
 @dg.asset(

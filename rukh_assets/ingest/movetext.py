@@ -85,6 +85,32 @@ def parse_movetext(text: str) -> Movetext:
     return Movetext(sans, result, comments)
 
 
+def comments_by_ply(text: str, plies: int) -> list[list[str]]:
+    """The comments behind each of the first `plies` moves of the main line, of movetext that `parse_movetext` takes.
+
+    What stands before the first move, and in variations, is left out; a shorter game has shorter lists.
+    """
+    found: list[list[str]] = []
+    depth = position = 0
+    while position < len(text):
+        token = _TOKEN.match(text, position)
+        if token is None:
+            raise _unreadable(text, position)
+        kind = token.lastgroup
+        if kind == "open":
+            depth += 1
+        elif kind == "close":
+            depth -= 1
+        elif depth == 0 and kind == "move":
+            if len(found) == plies:
+                break
+            found.append([])
+        elif depth == 0 and kind in ("comment", "line_comment") and found:
+            found[-1].append(token.group())
+        position = token.end()
+    return found
+
+
 def find_drop(sans: list[str]) -> int | None:
     """Return the ply (from 1) of the first drop, such as `N@f3`, which only variants have; None where there is none."""
     return next((ply for ply, san in enumerate(sans, 1) if _DROP.match(san)), None)

@@ -7,6 +7,9 @@
     shards     a spool to keyed tensors, piece by piece
     writer     when which domain gets a shard
     pipeline   all of it: Pipeline(config, inputs, output_dir, tokenizer).run()
+    corpora    the corpora of a lake, and the raw records of their months
+    checking   what has to hold of a corpus that was written
+    chess      a month of games to raw records: seq, sft, grpo and dpo
     __main__   python -m rukh_assets.records INPUT... -o DIR -c CONFIG
 
 The output is a folder that appears whole, with a manifest.json; `rukh_loaders.formats.open_corpus` opens it.

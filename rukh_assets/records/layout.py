@@ -72,18 +72,6 @@ def layout_of(config: PipelineConfig) -> Layout:
     )
 
 
-def config_to_build(config: PipelineConfig, layout: Layout) -> PipelineConfig:
-    """The config that records are built with: what rows would cut is cut there, where it is counted and judged.
-
-    Both limits cut the same end. Rows that split documents cut nothing, and what is never packed is not cut to a row.
-    """
-    limits = config.preprocessing
-    if limits.packing_strategy != "simple" and layout.packing != "bfd":
-        return config
-    limit = min(limits.max_seq_len, limits.max_packed_len)
-    return config.model_copy(update={"preprocessing": limits.model_copy(update={"max_seq_len": limit})})
-
-
 def check_vocabulary(layout: Layout, vocab_size: int) -> None:
     """Raise `RecordValueError` where a key of ids has a dtype that the vocabulary's highest id does not fit."""
     for name, key in layout.keys.keys.items():

@@ -10,7 +10,7 @@ from typing import Any
 
 from rukh_assets.errors import EmptyCorpusError, OutputFolderError
 from rukh_assets.records.inputs import InputFile, hash_inputs, read_in_batches
-from rukh_assets.records.layout import check_vocabulary, config_to_build, layout_of
+from rukh_assets.records.layout import check_vocabulary, layout_of
 from rukh_assets.records.writer import CorpusWriter
 from rukh_assets.standing import standing_manifest
 from rukh_assets.workers import Workers
@@ -84,7 +84,7 @@ class Pipeline:
         self.tokenizer = RecordTokenizer.from_folder(tokenizer_path)
         self.layout = layout_of(config)
         check_vocabulary(self.layout, self.tokenizer.vocab_size)
-        self._builder = MaskBuilder(config_to_build(config, self.layout), self.tokenizer)
+        self._builder = MaskBuilder(config.for_building(), self.tokenizer)
         self.inputs = hash_inputs(input_paths)
         _check_output(self.output_dir, [*(file.path for file in self.inputs), self.tokenizer.path])
 

@@ -34,7 +34,12 @@ def game_lengths(pack: Pack, first: int | None = None) -> NDArray[np.int64]:
 
 def lengths_histogram(pack: Pack, most_bins: int = _SPARK_POINTS) -> list[int]:
     """Games in each of at most `most_bins` ranges of length, from 0 to where 99.5 % end; longer ones in the last."""
-    return _counts(game_lengths(pack), most_bins)[0]
+    return length_counts(game_lengths(pack), most_bins)
+
+
+def length_counts(lengths: NDArray[np.int64], most_bins: int = _SPARK_POINTS) -> list[int]:
+    """The same of lengths of anything, 0 or more; `PictureError` for none."""
+    return _counts(lengths, most_bins)[0]
 
 
 def sparkline_svg(values: Sequence[float]) -> str:

@@ -8,11 +8,14 @@ from pathlib import Path
 import dagster as dg
 
 from rukh_assets.definitions import defs
+from rukh_assets.defs.records import corpora
 
-ASSETS = {
+CHAIN = {
     *("games", "vocab", "bpe/tokenizer", "tokenizer_stats", "parity_fixture"),
     *(f"{scheme}/{kind}" for scheme in ("uci", "san", "bpe") for kind in ("shards", "pack")),
 }
+RECORDS = {f"records/{corpus}/shards" for corpus in corpora}
+RECORDS |= {f"records/chess/{kind}" for kind in ("seq", "sft", "grpo", "dpo")}
 UNPARTITIONED = {"vocab", "bpe/tokenizer", "parity_fixture"}
 
 
@@ -20,9 +23,9 @@ def specs() -> dict[str, dg.AssetSpec]:
     return {spec.key.to_user_string(): spec for spec in defs.resolve_all_asset_specs()}
 
 
-def test_the_location_defines_the_chain_and_nothing_else() -> None:
+def test_the_location_defines_the_chain_and_the_record_corpora_and_nothing_else() -> None:
     dg.Definitions.validate_loadable(defs)
-    assert set(specs()) == ASSETS
+    assert set(specs()) == CHAIN | RECORDS
 
 
 def test_every_asset_has_group_kinds_owner_description_and_code_version() -> None:
@@ -52,7 +55,7 @@ def test_games_declares_its_columns() -> None:
 
 def test_every_check_blocks() -> None:
     graph = defs.resolve_asset_graph()
-    assert len(graph.asset_check_keys) == 12
+    assert len(graph.asset_check_keys) == 12 + 4 * len(corpora)
     assert all(graph.get_check_spec(key).blocking for key in graph.asset_check_keys)
     assert all(graph.get_check_spec(key).description for key in graph.asset_check_keys)
 
@@ -61,7 +64,7 @@ def test_loading_the_definitions_imports_no_torch_tokenizers_or_plots() -> None:
     code = """
 import json, sys
 import rukh_assets.definitions
-print(json.dumps(sorted({"torch", "tokenizers", "matplotlib", "pandas"} & set(sys.modules))))
+print(json.dumps(sorted({"torch", "tokenizers", "jinja2", "matplotlib", "pandas"} & set(sys.modules))))
 """
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert json.loads(loaded.stdout) == []
@@ -74,6 +77,6 @@ def test_dg_checks_and_lists_the_definitions(project: Path) -> None:
 
     run("check", "defs")
     listed = json.loads(run("list", "defs", "--json"))
-    assert {asset["asset_key"] for asset in listed["assets"]} == ASSETS
-    assert [job["name"] for job in listed["jobs"]] == ["month"]
-    assert [schedule["name"] for schedule in listed["schedules"]] == ["monthly"]
+    assert {asset["asset_key"] for asset in listed["assets"]} == CHAIN | RECORDS
+    assert {job["name"] for job in listed["jobs"]} == {"month", "records"}
+    assert {schedule["name"] for schedule in listed["schedules"]} == {"monthly", "monthly_records"}

@@ -10,9 +10,10 @@ from typing import Any
 
 import dagster as dg
 import pytest
+from lakes import run_month
 
 from rukh_assets.definitions import defs
-from rukh_assets.defs.automation import monthly_schedule
+from rukh_assets.defs.automation import monthly_records_schedule, monthly_schedule
 from rukh_assets.defs.partitions import latest_complete_month, months
 from rukh_assets.defs.resources import GameSource, Lake
 from rukh_loaders.formats.manifest import write_manifest
@@ -34,18 +35,24 @@ print(json.dumps([request.partition_key for request in tick.run_requests]))
 """
 
 
-def tick(at: datetime, lake: Lake, source: GameSource, run_at_work: str | None = None) -> Any:
+def tick(
+    at: datetime,
+    lake: Lake,
+    source: GameSource,
+    run_at_work: str | None = None,
+    schedule: dg.ScheduleDefinition = monthly_schedule,
+) -> Any:
     with dg.instance_for_test() as instance:
         if run_at_work:
             tags = {"dagster/partition": run_at_work}
-            instance.add_run(dg.DagsterRun(job_name="month", status=dg.DagsterRunStatus.STARTED, tags=tags))
+            instance.add_run(dg.DagsterRun(job_name=schedule.job_name, status=dg.DagsterRunStatus.STARTED, tags=tags))
         context = dg.build_schedule_context(
             instance=instance,
             scheduled_execution_time=at,
             repository_def=defs.get_repository_def(),
             resources={"lake": lake, "source": source},
         )
-        return monthly_schedule.evaluate_tick(context)
+        return schedule.evaluate_tick(context)
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Pacific/Auckland", "America/Los_Angeles", "Pacific/Kiritimati"])
@@ -106,3 +113,34 @@ def test_a_month_that_is_not_published_yet_is_skipped_and_asked_for_the_next_day
     (raw / "2026-11.pgn").write_text('[Event "x"]\n')
     ticked = tick(datetime(2026, 12, 4, 6, tzinfo=UTC), lake, source)
     assert [request.partition_key for request in ticked.run_requests or []] == ["2026-11"]
+
+
+def test_records_are_asked_for_until_all_that_the_month_has_are_shards(tmp_path: Path) -> None:
+    here, at = Lake(home=str(tmp_path)), datetime(2025, 3, 5, 12, tzinfo=UTC)
+    sample = GameSource(source="sample")
+
+    def ticked(source: GameSource = sample, run_at_work: str | None = None) -> Any:
+        return tick(at, here, source, run_at_work, monthly_records_schedule)
+
+    assert [request.partition_key for request in ticked().run_requests] == ["2025-02"]
+    assert "is at work on 2025-02" in ticked(run_at_work="2025-02").skip_message
+    run_month("2025-02", tmp_path, job="records")
+    assert "2025-02 stands: chess_seq" in ticked().skip_message
+    run_month("2025-02", tmp_path, select=["games"], filters={"min_elo": None})
+    assert ticked().run_requests
+
+
+def test_records_that_are_not_made_of_games_are_asked_for_though_the_games_are_not_published(tmp_path: Path) -> None:
+    (tmp_path / "raw").mkdir()
+    here, at = Lake(home=str(tmp_path)), datetime(2026, 12, 5, 12, tzinfo=UTC)
+    source = GameSource(source=str(tmp_path / "raw" / "{year}-{month}.pgn"))
+    ticked = tick(at, here, source, schedule=monthly_records_schedule)
+    assert "no raw records of 2026-11 wait, and its games are not published yet" in ticked.skip_message
+    here.raw_corpus_month("chess_sft", "2026-11").mkdir(parents=True)
+    assert tick(at, here, source, schedule=monthly_records_schedule).run_requests
+
+
+def test_the_schedule_of_the_records_is_off_until_turned_on_and_ticks_after_the_other() -> None:
+    assert monthly_records_schedule.default_status == dg.DefaultScheduleStatus.STOPPED
+    assert monthly_records_schedule.execution_timezone == "UTC"
+    assert monthly_records_schedule.cron_schedule == "0 12 3-12 * *"
