@@ -6,11 +6,13 @@
     PackedDataset      windows of them as pairs of tensors                        needs torch
     PaddedDataset      a game a row instead; padding_report compares them         needs torch
     make_loader        a Loader: whole batches, in an order that a seed decides   needs torch
+    load_dataset       shards or .jsonl files of records, for four trainings      needs torch
     ResumableSampler   that order for torch's own DataLoader                      needs torch
 
     rukh_loaders.formats      packs, shards and manifests: read, checked and written
     rukh_loaders.tokenizers   ids and text of one game, and back
     rukh_loaders.records      JSON and JSONL records to ids and masks, by a config
+    rukh_loaders.stores       shards of them, or the files themselves, by token and by record
     rukh_loaders.errors       every error that the package raises on purpose
 
 Packs come from the asset `<scheme>/pack`, or from `rukh_assets.packing.pack_month`. Here two games are packed by hand,
@@ -106,6 +108,7 @@ if TYPE_CHECKING:
     from rukh_loaders.datasets import PackedDataset
     from rukh_loaders.formats.pack import open_pack
     from rukh_loaders.loader import Loader, make_loader
+    from rukh_loaders.loading import load_dataset
     from rukh_loaders.orders.mixture import Mixture
     from rukh_loaders.packs.packs import open_packs
     from rukh_loaders.sampler import ResumableSampler
@@ -118,6 +121,7 @@ __all__ = [
     "PackedDataset",
     "PaddedDataset",
     "ResumableSampler",
+    "load_dataset",
     "make_loader",
     "open_pack",
     "open_packs",
@@ -131,6 +135,7 @@ _HOMES = {
     "PackedDataset": "rukh_loaders.datasets",
     "PaddedDataset": "rukh_loaders.windows.padding",
     "ResumableSampler": "rukh_loaders.sampler",
+    "load_dataset": "rukh_loaders.loading",
     "make_loader": "rukh_loaders.loader",
     "open_pack": "rukh_loaders.formats.pack",
     "open_packs": "rukh_loaders.packs.packs",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 import torch
 from torch import Tensor
@@ -11,6 +11,8 @@ from torch import Tensor
 from rukh_loaders.tokenizers.vocabulary import EOS, PAD
 
 if TYPE_CHECKING:
+    from typing import Self
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -23,7 +25,27 @@ FILLER = -1
 """The index of a row that only fills a batch up."""
 
 
-class BatchSource(Protocol):
+class AnyBatch(Protocol):
+    """What a loader needs of a batch, to bring it where it will be used."""
+
+    def to(self, device: torch.device | str, non_blocking: bool = False) -> Self:
+        """The batch on another device."""
+
+    def pin_memory(self) -> Self:
+        """The batch in page-locked memory."""
+
+    def widened(self) -> Self:
+        """The batch with all its tensors as they will be used."""
+
+    def tensors(self) -> Iterator[Tensor]:
+        """Every tensor that it holds."""
+
+
+AnyBatchT = TypeVar("AnyBatchT", bound=AnyBatch)
+AnyBatchT_co = TypeVar("AnyBatchT_co", bound=AnyBatch, covariant=True)
+
+
+class BatchSource(Protocol[AnyBatchT_co]):
     """What a loader serves: so many items, any of them gathered into one batch, in the order of an epoch."""
 
     @property
@@ -32,7 +54,7 @@ class BatchSource(Protocol):
 
     def __len__(self) -> int: ...
 
-    def gather(self, indices: NDArray[np.int64]) -> Batch:
+    def gather(self, indices: NDArray[np.int64]) -> AnyBatchT_co:
         """The items of `indices`, one a row; `FILLER` gives a row of `<pad>`. Other indices outside raise."""
 
     def order(self, seed: int, epoch: int, shuffle: Shuffle) -> Order:

@@ -165,6 +165,52 @@ class RecordRefusedError(RecordError):
     """A bad line or record where the config is strict: it ends the run."""
 
 
+class NoRecordsError(RecordError, FileNotFoundError):
+    """A path at which there are neither shards nor .jsonl files, or of whose records none can be served."""
+
+
+class UnsupportedFileError(RecordError):
+    """A file that is no .jsonl file, where one is expected."""
+
+
+class StoreArgumentError(RecordError):
+    """A window, a stride, a weight or another argument that no store or dataset of records can have."""
+
+
+class StoreShardsError(RecordError):
+    """Shards that cannot be served together: of other keys, or keys of another length than what they go along."""
+
+
+class StoreChangedError(RecordError):
+    """A file, or a folder, that is not what it was when the store was opened."""
+
+
+class StoreValueError(RecordError):
+    """A value of a record that the dtype of its key cannot hold."""
+
+
+class RangeError(RecordError):
+    """A range of tokens that is not within those of a store, or that ends before it begins."""
+
+
+class RecordIndexError(RecordError, IndexError):
+    """A record, or a window, outside those that there are."""
+
+
+class NoWindowsError(RecordError, RuntimeError):
+    """A window is asked of a store without a window size."""
+
+
+class NoKeyError(RukhLoadersError, KeyError):
+    """A key that a store does not have, or does not have as what is asked for."""
+
+    __str__ = Exception.__str__  # that of KeyError is the repr of the text
+
+
+class TrainTypeError(RecordError):
+    """A type of training that there is no dataset for."""
+
+
 class StateFormatError(RukhLoadersError, ValueError):
     """What is to be loaded is no state of a loader, or that of another version."""
 

@@ -6,11 +6,11 @@ import operator
 import weakref
 from collections.abc import Iterator, Mapping
 from types import TracebackType
-from typing import Any
+from typing import Any, Generic
 
 import torch
 
-from rukh_loaders.batch import Batch, BatchSource, Shuffle
+from rukh_loaders.batch import AnyBatchT, BatchSource, Shuffle
 from rukh_loaders.errors import IterationClosedError, LoaderArgumentError
 from rukh_loaders.orders.order import Order
 from rukh_loaders.serving.placement import Placement, placement_of
@@ -23,7 +23,7 @@ _Sent = tuple[Any, int]
 
 
 def make_loader(
-    dataset: BatchSource,
+    dataset: BatchSource[AnyBatchT],
     batch_size: int,
     *,
     seed: int = 0,
@@ -35,11 +35,12 @@ def make_loader(
     prefetch: int = 2,
     pin_memory: bool = False,
     device: torch.device | str | None = None,
-) -> Loader:
+) -> Loader[AnyBatchT]:
     """A loader over a dataset such as `PackedDataset`, which gathers a whole batch at once: `for x, y in loader`.
 
     Args:
-        dataset: what to serve, see `BatchSource`. Others are for torch's `DataLoader`, with a `ResumableSampler`.
+        dataset: what to serve, see `BatchSource`; a batch is what its `gather` gives. Others are for torch's
+            `DataLoader`, with a `ResumableSampler`.
         batch_size: rows of a batch, on each rank.
         seed: any whole number; decides the order together with the number of the epoch.
         shuffle: True for any order, which needs no memory; "blocks" for one that reads neighbours together, for packs
@@ -75,7 +76,7 @@ def make_loader(
     return Loader(dataset, batches, seed, False if evaluate else shuffle, evaluate, prefetch, placement)
 
 
-class Loader:
+class Loader(Generic[AnyBatchT]):
     """Batches of a dataset, epoch after epoch; made by `make_loader`.
 
     An iteration serves the rest of the current epoch, and then the next epoch begins: a loop that was left half-way, or
@@ -91,7 +92,7 @@ class Loader:
 
     def __init__(
         self,
-        dataset: BatchSource,
+        dataset: BatchSource[AnyBatchT],
         batches: RankBatches,
         seed: int,
         shuffle: Shuffle,
@@ -109,7 +110,7 @@ class Loader:
         self._placement = placement
         self._epoch = self._position = 0
         self._n_samples = len(self._order())
-        self._running: weakref.ref[Iteration] | None = None  # weak: a loop that is left ends its iteration
+        self._running: weakref.ref[Iteration[AnyBatchT]] | None = None  # weak: a loop that is left ends its iteration
         batches.check_some(self._n_samples)
 
     def __len__(self) -> int:
@@ -151,7 +152,7 @@ class Loader:
         saved.check_goes_on_in(self._state())
         self._go_to(saved.epoch, saved.position, "load_state_dict was called")
 
-    def __iter__(self) -> Iteration:
+    def __iter__(self) -> Iteration[AnyBatchT]:
         self._end_running("another iteration of the loader began")
         if self._starts_over and self._running is not None:  # since the loader was made, or moved
             self._position = 0
@@ -165,7 +166,7 @@ class Loader:
         """End the running iteration and its thread, within a second. A later iteration goes on from here."""
         self._end_running("the loader was closed")
 
-    def __enter__(self) -> Loader:
+    def __enter__(self) -> Loader[AnyBatchT]:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -199,20 +200,20 @@ class Loader:
             iteration.close(why)
 
 
-class Iteration(Iterator[Batch]):
+class Iteration(Iterator[AnyBatchT]):
     """The rest of one epoch of a loader.
 
     Raises:
         IterationClosedError: a batch is asked for after the iteration was ended before its last batch.
     """
 
-    def __init__(self, loader: Loader, sent: Iterator[_Sent]) -> None:
+    def __init__(self, loader: Loader[AnyBatchT], sent: Iterator[_Sent]) -> None:
         self._loader = loader
         self._sent = sent
         self._ended_by: str | None = None
         self._exhausted = False
 
-    def __next__(self) -> Batch:
+    def __next__(self) -> AnyBatchT:
         if self._ended_by is not None:
             raise IterationClosedError(f"this iteration has ended, since {self._ended_by}; call iter(loader) again")
         if self._exhausted:
@@ -226,7 +227,7 @@ class Iteration(Iterator[Batch]):
         except BaseException as error:
             self.close(f"it met {type(error).__name__}: {error}")
             raise
-        batch = self._loader._placement.receive(sent)
+        batch: AnyBatchT = self._loader._placement.receive(sent)
         self._loader._position = position
         return batch
 
@@ -239,7 +240,7 @@ class Iteration(Iterator[Batch]):
 
 
 def _sent(
-    dataset: BatchSource, order: Order, batches: RankBatches, position: int, placement: Placement
+    dataset: BatchSource[AnyBatchT], order: Order, batches: RankBatches, position: int, placement: Placement
 ) -> Iterator[_Sent]:
     """Each batch from `position` on. Knows no loader, so that the thread in which it runs keeps none alive."""
     for indices, after in batches.indices(order, position):

@@ -30,15 +30,21 @@ def shard_name(number: int) -> str:
     return f"shard_{number:04d}"
 
 
+def shard_number(name: str) -> int | None:
+    """The number in the name of a shard's folder; None for another name."""
+    match = _SHARD.fullmatch(name)
+    return None if match is None else int(match[1])
+
+
 def list_shards(folder: Path) -> list[Path]:
     """The shards of a folder by the number in their name; a folder without a meta.json is not a shard."""
     if not folder.is_dir():
         raise ShardError(f"{folder}: is not a folder of shards")
     numbered = []
     for path in folder.iterdir():
-        match = _SHARD.fullmatch(path.name)
-        if match and (path / META).is_file():
-            numbered.append((int(match[1]), path.name, path))
+        number = shard_number(path.name)
+        if number is not None and (path / META).is_file():
+            numbered.append((number, path.name, path))
     return [path for _, _, path in sorted(numbered)]
 
 

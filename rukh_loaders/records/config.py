@@ -12,7 +12,7 @@ from pydantic import Field, ValidationError, model_validator
 from rukh_loaders.errors import RecordConfigError
 from rukh_loaders.formats.manifest import digest
 from rukh_loaders.records.faults import describe_faults
-from rukh_loaders.records.inputs import Input, Output, Section, Strict
+from rukh_loaders.records.inputs import Input, Output, OutputKind, Section, Strict
 
 Positive = Annotated[int, Field(gt=0)]
 NotNegative = Annotated[int, Field(ge=0)]
@@ -20,7 +20,13 @@ Train = Literal["train", "mask"]
 Integers = Literal["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
 Dtype = Literal["bool", Integers, "float16", "float32", "float64"]
 
-OWN_OPTIONS: dict[str, Any] = {"append_eos": False, "trained_part": "turn", "strict": False}
+OWN_OPTIONS: dict[str, Any] = {
+    "add_bos": True,
+    "append_eos": False,
+    "trained_turns": "all",
+    "trained_part": "turn",
+    "strict": False,
+}
 """Options of `preprocessing` that other readers of the format do not know: left out of `to_dict` at these defaults."""
 
 
@@ -33,8 +39,10 @@ class Preprocessing(Strict):
 
     Options of our own, whose defaults keep what the format has always given:
 
+    - `add_bos`: the tokenizer's bos id stands before what a template renders; not, where the template says it all.
     - `append_eos`: the tokenizer's eos id, trained, after each sequence (or list element) whose last token is trained
       and is not eos already. Recommended for pretraining text whose tokenizer puts no end there by itself.
+    - `trained_turns`: "all" turns of a trained role; "last" only the last message of a conversation.
     - `trained_part`: of a trained turn, "turn" trains all of it, role header and trailing blanks included; "content"
       only what the model has to write, the content and the end marker.
     - `strict`: the first bad line or malformed record ends the run.
@@ -48,7 +56,9 @@ class Preprocessing(Strict):
     packing_strategy: Literal["simple", "bfd", "bfd_split"] = "simple"
     max_packed_len: Positive = 8192
     truncation_mode: Literal["keep_start", "keep_end"] = "keep_start"
+    add_bos: bool = True
     append_eos: bool = False
+    trained_turns: Literal["all", "last"] = "all"
     trained_part: Literal["turn", "content"] = "turn"
     strict: bool = False
 
@@ -143,6 +153,19 @@ class PipelineConfig(Strict):
         """Whether any record could have a trained token under the output's name."""
         actions = {section.action for section in output.sections}
         return "train" in actions or ("$role" in actions and "train" in (*self.mask.values(), self.mask_default))
+
+    def for_building(self) -> "PipelineConfig":
+        """The config that records are built with: what rows would cut is cut there, where it is counted and judged.
+
+        Both limits cut the same end. Rows that split documents cut nothing, and what is never packed is not cut to a
+        row.
+        """
+        limits = self.preprocessing
+        packs = any(output.name == "sequence" and output.kind is OutputKind.SEQUENCE for output in self.outputs())
+        if limits.packing_strategy == "bfd_split" or (limits.packing_strategy == "bfd" and not packs):
+            return self
+        limit = min(limits.max_seq_len, limits.max_packed_len)
+        return self.model_copy(update={"preprocessing": limits.model_copy(update={"max_seq_len": limit})})
 
     @property
     def fingerprint(self) -> str:

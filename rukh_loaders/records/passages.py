@@ -92,7 +92,8 @@ class PassageReader:
             pieces.append(TextPiece(text, not pieces if asked is None else asked, section.action == "train"))
         if not pieces:
             raise _missing(output) if too_long_or_short is None else self._wrong_length(too_long_or_short)
-        return Passage(tuple(pieces), with_bos=any(section.template for section in output.sections))
+        with_bos = self._config.preprocessing.add_bos and any(section.template for section in output.sections)
+        return Passage(tuple(pieces), with_bos)
 
     def _read_group(self, record: Record, sections: Sequence[Section]) -> Iterator[Passage]:
         for section in sections:
@@ -115,6 +116,8 @@ class PassageReader:
     def _talk(self, messages: list[Message], section: Section) -> TalkPiece:
         assert self._chat is not None  # the builder has asked the tokenizer for it
         trained = [self._config.trains(section, message["role"]) for message in messages]
+        if self._config.preprocessing.trained_turns == "last":
+            trained[:-1] = [False] * (len(trained) - 1)
         try:
             text, spans = self._trained_spans(self._chat, messages, trained)
         except UnsafeTemplateError:

@@ -29,6 +29,15 @@ class BadLine:
     detail: str
 
 
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Where a line stands in its file: its number from 1, and its first byte and that behind its last."""
+
+    number: int
+    begin: int
+    end: int
+
+
 def find_inputs(paths: Iterable[Path | str]) -> list[Path]:
     """The files to read: a file as it is, of a folder its .jsonl files, not those in folders below, sorted by name.
 
@@ -47,7 +56,10 @@ def read_records(path: Path | str) -> Iterator[tuple[int, dict[str, Any] | BadLi
     path = Path(path)
     try:
         with path.open("rb") as file:
-            yield from _read_whole(path, file) if path.suffix.lower() == ".json" else _read_lines(file)
+            if path.suffix.lower() == ".json":
+                yield from _read_whole(path, file)
+            else:
+                yield from ((line.number, record) for line, record in read_lines(file))
     except OSError as error:
         raise RecordFileError(f"{path}: cannot be read: {error.strerror or error}") from error
 
@@ -63,29 +75,37 @@ def _files_of(path: Path) -> list[Path]:
     return files
 
 
-def _read_lines(file: IO[bytes]) -> Iterator[tuple[int, dict[str, Any] | BadLine]]:
-    number = 0
-    while line := file.readline(MAX_LINE_BYTES + 1):
-        number += 1
-        if len(line) > MAX_LINE_BYTES and not line.endswith(b"\n"):
-            _pass_line(file)
-            yield number, BadLine(SkipReason.NOT_JSON, f"a line of more than {MAX_LINE_BYTES} bytes")
-            continue
-        text = (line.removeprefix(_BOM) if number == 1 else line).strip()
-        if text:
-            yield number, _parse_line(text)
+def read_lines(file: IO[bytes]) -> Iterator[tuple[Line, dict[str, Any] | BadLine]]:
+    """Each line of a .jsonl file that is not blank, with its place: the bytes of it are what `parse_line` takes."""
+    number = end = 0
+    while text := file.readline(MAX_LINE_BYTES + 1):
+        number, begin, end = number + 1, end, end + len(text)
+        if len(text) > MAX_LINE_BYTES and not text.endswith(b"\n"):
+            end += _pass_line(file)
+            yield Line(number, begin, end), BadLine(SkipReason.NOT_JSON, f"a line of more than {MAX_LINE_BYTES} bytes")
+        elif (record := parse_line(text, number)) is not None:
+            yield Line(number, begin, end), record
 
 
-def _pass_line(file: IO[bytes]) -> None:
-    while (line := file.readline(1 << 20)) and not line.endswith(b"\n"):
-        pass
-
-
-def _parse_line(text: bytes) -> dict[str, Any] | BadLine:
+def parse_line(text: bytes, number: int) -> dict[str, Any] | BadLine | None:
+    """The record of a line of this number, of which the first may begin with a byte order mark; None of a blank one."""
+    text = (text.removeprefix(_BOM) if number == 1 else text).strip()
+    if not text:
+        return None
     try:
         return _as_record(json.loads(text.decode()))
     except (ValueError, RecursionError) as error:
         return BadLine(SkipReason.NOT_JSON, f"not JSON: {error}")
+
+
+def _pass_line(file: IO[bytes]) -> int:
+    """How many bytes the rest of the line has."""
+    size = 0
+    while line := file.readline(1 << 20):
+        size += len(line)
+        if line.endswith(b"\n"):
+            break
+    return size
 
 
 def _read_whole(path: Path, file: IO[bytes]) -> Iterator[tuple[int, dict[str, Any] | BadLine]]:

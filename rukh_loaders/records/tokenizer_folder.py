@@ -98,6 +98,11 @@ class RecordTokenizer:
         encoded: list[Encoding] = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
         return encoded
 
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of ids, special tokens among them; an id that the vocabulary does not hold gives no text."""
+        text: str = self._tokenizer.decode(list(ids), skip_special_tokens=False)
+        return text
+
     def render(self, messages: Sequence[Message], *, add_generation_prompt: bool = False) -> str:
         """The text of a conversation; `ChatTemplateError` without a template, and see `ChatTemplate.render`."""
         return self.required_chat().render(messages, add_generation_prompt=add_generation_prompt)

@@ -9,28 +9,28 @@ from typing import Any, Protocol
 
 import torch
 
-from rukh_loaders.batch import Batch
+from rukh_loaders.batch import AnyBatch
 from rukh_loaders.errors import LoaderArgumentError
 
 
 class Placement(Protocol):
     """What a loader does with a batch after it is gathered."""
 
-    def send(self, batch: Batch) -> Any:
+    def send(self, batch: AnyBatch) -> Any:
         """Begin to place the batch; the result is for `receive` alone."""
 
-    def receive(self, sent: Any) -> Batch:
+    def receive(self, sent: Any) -> Any:
         """The placed batch, ready for the operations that the calling thread queues from now on."""
 
 
 class InHostMemory:
     """The batch as it was gathered."""
 
-    def send(self, batch: Batch) -> Batch:
+    def send(self, batch: AnyBatch) -> AnyBatch:
         """The batch itself."""
         return batch
 
-    def receive(self, sent: Batch) -> Batch:
+    def receive(self, sent: AnyBatch) -> AnyBatch:
         """The batch itself."""
         return sent
 
@@ -41,7 +41,7 @@ class InPinnedMemory(InHostMemory):
     def __init__(self, device: int) -> None:
         self.device = device
 
-    def send(self, batch: Batch) -> Batch:
+    def send(self, batch: AnyBatch) -> AnyBatch:
         """A copy in page-locked memory."""
         with torch.cuda.device(self.device):  # the current device is each thread's own, and begins as the first
             return batch.pin_memory()
@@ -53,7 +53,7 @@ class OnDevice(InHostMemory):
     def __init__(self, device: torch.device) -> None:
         self.device = device
 
-    def send(self, batch: Batch) -> Batch:
+    def send(self, batch: AnyBatch) -> AnyBatch:
         """The batch on the device, widened there."""
         return batch.to(self.device).widened()
 
@@ -69,13 +69,13 @@ class OnCuda:
         self.device = device
         self.stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
 
-    def send(self, batch: Batch) -> tuple[Batch, torch.cuda.Event]:
+    def send(self, batch: AnyBatch) -> tuple[AnyBatch, torch.cuda.Event]:
         """The batch on the device, widened there, and the event at which it has arrived."""
         with torch.cuda.device(self.device), torch.cuda.stream(self.stream):
             moved = batch.pin_memory().to(self.device, non_blocking=True).widened()
             return moved, self.stream.record_event()
 
-    def receive(self, sent: tuple[Batch, torch.cuda.Event]) -> Batch:
+    def receive(self, sent: tuple[AnyBatch, torch.cuda.Event]) -> AnyBatch:
         """The batch, which the caller's stream waits for; its memory is kept until that stream is done with it."""
         batch, arrived = sent
         current = torch.cuda.current_stream(self.device)

@@ -1,0 +1,74 @@
+"""Preference records as they are found: a prompt and two answers, or two whole conversations.
+
+`PairBuilder` reads both. The prompt is `prompt`, or `input` where that is missing or empty: a text, which is one user
+message, or a list of messages. `chosen` and `rejected` are an answer each: a text, or a list of assistants' messages,
+whose contents are one answer together; or the whole conversation, known by a message of another role.
+"""
+
+from typing import Any
+
+from rukh_loaders.records.config import PipelineConfig
+from rukh_loaders.records.masks import MaskBuilder
+from rukh_loaders.records.outcomes import Refusal, Skipped, SkipReason
+from rukh_loaders.records.passages import Planned
+
+SIDES = ("chosen", "rejected")
+
+_ANSWERS = "a text or a list of messages"
+
+
+def pair_config(max_len: int = 2048) -> PipelineConfig:
+    """The config of pairs: each side is a conversation of at most `max_len` ids, its last answer trained.
+
+    What is trained is what a model has to write, the content and the end marker. The template says all there is to say,
+    so no bos is put before it.
+    """
+    side = {"field": "", "action": "$role", "template": True}
+    return PipelineConfig.from_dict(
+        {
+            "input": {"sources": {name: {"sections": [side | {"field": name}]} for name in SIDES}},
+            "mask": {"assistant": "train"},
+            "preprocessing": {
+                "max_seq_len": max_len,
+                "add_bos": False,
+                "trained_turns": "last",
+                "trained_part": "content",
+            },
+        }
+    )
+
+
+class PairBuilder(MaskBuilder):
+    """A `MaskBuilder` whose records are made into two conversations first, see `as_conversations`."""
+
+    def _plan(self, record: object) -> list[Planned] | Skipped:
+        if not isinstance(record, dict):
+            return super()._plan(record)
+        try:
+            return super()._plan(record | as_conversations(record))
+        except Refusal as refusal:
+            return refusal.skipped
+
+
+def as_conversations(record: dict[str, Any]) -> dict[str, list[Any]]:
+    """`chosen` and `rejected` of a record, each a whole conversation; `Refusal` where the record has no such pair."""
+    prompt = record.get("prompt") or record.get("input")
+    if isinstance(prompt, str):
+        prompt = [{"role": "user", "content": prompt}]
+    if not isinstance(prompt, list | None):
+        raise Refusal(SkipReason.WRONG_TYPE, f"prompt: got {type(prompt).__name__}, allowed: {_ANSWERS}")
+    return {side: _conversation(side, record.get(side), prompt) for side in SIDES}
+
+
+def _conversation(side: str, answer: Any, prompt: list[Any] | None) -> list[Any]:
+    if answer is None or answer in ("", []):
+        raise Refusal(SkipReason.MISSING, f"{side}: no answer")
+    if isinstance(answer, list):
+        if any(not isinstance(message, dict) or message.get("role") != "assistant" for message in answer):
+            return answer  # a whole conversation; what is no message is refused where messages are read
+        answer = "".join(str(message.get("content") or "") for message in answer)
+    if not isinstance(answer, str):
+        raise Refusal(SkipReason.WRONG_TYPE, f"{side}: got {type(answer).__name__}, allowed: {_ANSWERS}")
+    if not prompt:
+        raise Refusal(SkipReason.MISSING, f"prompt: nothing that {side} could answer")
+    return [*prompt, {"role": "assistant", "content": answer}]
