@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from rukh_loaders.errors import PackError
 from rukh_loaders.formats import Pack
+from rukh_loaders.formats.mapping import give_back
 
 _GAMES_AT_ONCE = 1 << 17
 
@@ -68,6 +69,7 @@ def pack_lengths(pack: Pack, first: int | None = None) -> Lengths:
     end = len(pack) if first is None else min(first, len(pack))
     for begin in range(0, end, _GAMES_AT_ONCE):
         counted = _add(counted, count_lengths(_lengths(pack, begin, min(begin + _GAMES_AT_ONCE, end))))
+        give_back(pack.starts)
     return counted
 
 

@@ -18,3 +18,17 @@ def map_array(file: BinaryIO, dtype: np.dtype[Any], count: int, offset: int = 0)
         return empty
     mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     return np.frombuffer(mapped, dtype, count, offset)
+
+
+def give_back(array: NDArray[Any]) -> None:
+    """Let the system take back the pages of a mapped array, or of a part of one, that were read so far.
+
+    Until then they count as memory of this process. The array stays as it is, and pages that are read again come again.
+    Nothing happens to an array that is not mapped, nor on systems without madvise.
+    """
+    owner: Any = array
+    while isinstance(owner, np.ndarray):
+        owner = owner.base
+    mapped = owner.obj if isinstance(owner, memoryview) else owner
+    if isinstance(mapped, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+        mapped.madvise(mmap.MADV_DONTNEED)

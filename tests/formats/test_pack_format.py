@@ -11,6 +11,7 @@ import pytest
 from pydantic import ValidationError
 
 from rukh_loaders.errors import NpyError, PackError, VocabularyMismatchError, VocabularyTooLargeError
+from rukh_loaders.formats import pack as pack_module
 from rukh_loaders.formats.manifest import read_manifest, verify_files, write_manifest
 from rukh_loaders.formats.pack import COLUMNS, Pack, PackInfo, PackWriter, open_pack
 from rukh_loaders.formats.publish import publish_folder
@@ -353,7 +354,9 @@ def test_starts_that_cannot_be_are_refused_at_open(tmp_path, tokens, starts, mes
         ([1, 2, 1, 4, 2], [0, 2], "game 1 has id 4 at position 1, allowed: none of <unk> 4"),
     ],
 )
-def test_ids_and_starts_that_cannot_be_are_found_by_verify(tmp_path, tokens, starts, message):
+@pytest.mark.parametrize("at_once", [1, 2, 3, 100])
+def test_ids_and_starts_that_cannot_be_are_found_by_verify(tmp_path, monkeypatch, tokens, starts, message, at_once):
+    monkeypatch.setattr(pack_module, "_VERIFY_TOKENS", at_once)
     opened = open_pack(foreign_pack(tmp_path, tokens, starts))
     with pytest.raises(PackError, match=message):
         opened.verify()
