@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rukh_assets.encode.encoder import Encoded, Encoder
 from rukh_assets.errors import GamesChangedError, NullValueError, ShardsRefusedError
@@ -47,8 +46,8 @@ def pack_shards(shards_dir: Path, games_parquet: Path, out_dir: Path) -> PackInf
     """Put the shards of `write_shards` one after the other into a pack at `out_dir`, which appears whole.
 
     Row i of `games_parquet` is game i of the pack. What is read is checked: the manifest, each file's size and sha256,
-    the counts, and that the games file is the one that the shards were made from. Memory: one shard, and 27 bytes a
-    game for the columns.
+    the counts, and that the games file is the one that the shards were made from. Memory: one shard, or the columns of
+    one row group.
 
     Raises:
         ManifestError: no manifest, or a file that is not the one it lists; both values are named.
@@ -102,8 +101,7 @@ def _fill(folder: Path, shards_dir: Path, games: GamesFile) -> PackInfo:
     with PackWriter(folder, info) as writer:
         for shard in manifest["shards"]:
             writer.append(*_read_shard(shards_dir, shard, manifest["files"]))
-        columns, months = _columns(games)
-        writer.write_columns(columns)
+        months = _append_columns(writer, games)
         writer.finish(
             {
                 "months": months,
@@ -159,19 +157,18 @@ def _read_shard(shards_dir: Path, shard: Mapping[str, Any], files: Mapping[str, 
     return tensor.values, lengths
 
 
-def _columns(games: GamesFile) -> tuple[dict[str, NDArray[Any]], list[str]]:
-    """The pack's columns and the months that the games are from, one row group of the games file at a time."""
-    columns = {name: np.empty(games.n_games, dtype) for name, dtype in COLUMNS.items()}
+def _append_columns(writer: PackWriter, games: GamesFile) -> list[str]:
+    """Write the columns, one row group of the games file at a time; the months that the games are from."""
+    writer.append_columns({name: np.empty(0, dtype) for name, dtype in COLUMNS.items()})
     months: set[str] = set()
     row = 0
     for table in games.row_groups((*GAME_COLUMNS, "month")):
-        for name, values in pack_columns(table, str(games.path), row).items():
-            columns[name][row : row + table.num_rows] = values
+        writer.append_columns(pack_columns(table, str(games.path), row))
         if table["month"].null_count:
             raise NullValueError(f"{games.path}: month is null at or after row {row}; only utc_date may be")
         months.update(table["month"].unique().to_pylist())
         row += table.num_rows
-    return columns, sorted(months)
+    return sorted(months)
 
 
 def _inputs(shards: Mapping[str, Any]) -> str:

@@ -51,6 +51,7 @@ from rukh_loaders.formats.npy import NpyWriter, open_npy
 from rukh_loaders.formats.pack import COLUMNS, Pack, PackInfo, PackWriter, open_pack
 from rukh_loaders.formats.publish import publish_file, publish_folder
 from rukh_loaders.formats.shard import KeyedTensor, ShardReader, ShardWriter, list_shards, shard_name
+from rukh_loaders.formats.shard_records import RecordsWriter
 
 __all__ = [
     "COLUMNS",
@@ -61,6 +62,7 @@ __all__ = [
     "Pack",
     "PackInfo",
     "PackWriter",
+    "RecordsWriter",
     "ShardReader",
     "ShardWriter",
     "check_files",

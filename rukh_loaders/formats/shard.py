@@ -64,35 +64,43 @@ class ShardWriter:
 
     def write(self, tensors: Mapping[str, KeyedTensor]) -> dict[str, FileRecord]:
         """Write all keys; size and sha256 of each file by name. Everything is checked before anything is written."""
-        meta = {key: self._describe(key, tensors[key]) for key in sorted(tensors)}
-        self.folder.mkdir(parents=True, exist_ok=True)
-        if any(self.folder.iterdir()):
-            raise ShardError(f"{self.folder}: is not empty, a shard is written into an empty folder")
+        meta = {key: describe_tensor(self.folder, key, tensors[key]) for key in sorted(tensors)}
+        prepare_folder(self.folder)
         records = {}
         for key in meta:
             values = np.ascontiguousarray(tensors[key].values)
             data = values.astype(values.dtype.newbyteorder("<"), copy=False).view(np.uint8).data
             records[f"{key}.bin"] = write_hashed(self.folder / f"{key}.bin", data)
-        text = json.dumps(meta, ensure_ascii=True) + "\n"
-        records[META] = write_hashed(self.folder / META, text.encode())
-        return records
+        return records | write_meta(self.folder, meta)
 
-    def _describe(self, key: str, tensor: KeyedTensor) -> dict[str, Any]:
-        values, offsets = tensor.values, tensor.offsets
-        where = f"{self.folder}: key {key!r}"
-        if not _KEY.fullmatch(key):
-            raise ShardError(f"{where} is not a name of letters, digits and _")
-        if values.ndim != 1 or values.dtype.name not in DTYPES:
-            raise ShardError(
-                f"{where} is {values.dtype} of shape {values.shape}, allowed: 1-d, one of {', '.join(DTYPES)}"
-            )
-        described: dict[str, Any] = {"shape": [values.size], "dtype": values.dtype.name}
-        if offsets is not None:
-            if offsets.ndim != 1 or offsets.dtype.kind not in "iu":
-                raise ShardError(f"{where} has offsets of {offsets.dtype}, shape {offsets.shape}, allowed: int64, 1-d")
-            _check_offsets(where, offsets, values.size)
-            described["offsets"] = offsets.tolist()
-        return described
+
+def describe_tensor(folder: Path, key: str, tensor: KeyedTensor) -> dict[str, Any]:
+    """What meta.json says of a key; `ShardError`, which names `folder`, for one that no shard may hold."""
+    values, offsets = tensor.values, tensor.offsets
+    where = f"{folder}: key {key!r}"
+    if not _KEY.fullmatch(key):
+        raise ShardError(f"{where} is not a name of letters, digits and _")
+    if values.ndim != 1 or values.dtype.name not in DTYPES:
+        raise ShardError(f"{where} is {values.dtype} of shape {values.shape}, allowed: 1-d, one of {', '.join(DTYPES)}")
+    described: dict[str, Any] = {"shape": [values.size], "dtype": values.dtype.name}
+    if offsets is not None:
+        if offsets.ndim != 1 or offsets.dtype.kind not in "iu":
+            raise ShardError(f"{where} has offsets of {offsets.dtype}, shape {offsets.shape}, allowed: int64, 1-d")
+        _check_offsets(where, offsets, values.size)
+        described["offsets"] = offsets.tolist()
+    return described
+
+
+def prepare_folder(folder: Path) -> None:
+    """Make the folder of a shard that is to be written; `ShardError` where it holds something."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if any(folder.iterdir()):
+        raise ShardError(f"{folder}: is not empty, a shard is written into an empty folder")
+
+
+def write_meta(folder: Path, meta: Mapping[str, Any]) -> dict[str, FileRecord]:
+    """Write meta.json, which makes the folder a shard; its record by its name."""
+    return {META: write_hashed(folder / META, (json.dumps(meta, ensure_ascii=True) + "\n").encode())}
 
 
 class ShardReader:
