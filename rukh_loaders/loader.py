@@ -12,6 +12,7 @@ import torch
 
 from rukh_loaders.batch import AnyBatchT, BatchSource, Shuffle
 from rukh_loaders.errors import IterationClosedError, LoaderArgumentError
+from rukh_loaders.orders.mixture import MixtureOrder
 from rukh_loaders.orders.order import Order
 from rukh_loaders.serving.placement import Placement, placement_of
 from rukh_loaders.serving.prefetch import Prefetcher
@@ -49,7 +50,7 @@ def make_loader(
             `<pad>`, whose `index` is -1, and each sample is served once. Where it has fewer samples than there are
             ranks, some get such rows alone, and the mean loss of no target is NaN: divide a sum of losses instead.
         evaluate: each iteration is all of the dataset's first epoch, not shuffled and with the last batch filled up,
-            whatever `shuffle` and `drop_last` are; one that is left half-way begins anew.
+            whatever `shuffle` and `drop_last` are; one that is left half-way begins anew. Not over a mixture.
         rank, world_size: which process this is of how many; by default what torch.distributed says where it is
             initialised, else 0 of 1.
         prefetch: batches made ahead by one thread; 0 for no thread.
@@ -72,6 +73,11 @@ def make_loader(
             f"serve it by torch's DataLoader with sampler=ResumableSampler(len(dataset))"
         )
     batches = RankBatches(operator.index(batch_size), *find_rank(rank, world_size), drop_last and not evaluate)
+    if evaluate and isinstance(dataset.order(seed, 0, False), MixtureOrder):
+        raise LoaderArgumentError(
+            "evaluate is True over a mixture, whose epoch is so many samples of each part and not every item once; "
+            "evaluate on its parts"
+        )
     placement = placement_of(pin_memory, device)
     return Loader(dataset, batches, seed, False if evaluate else shuffle, evaluate, prefetch, placement)
 

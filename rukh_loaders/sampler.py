@@ -36,7 +36,8 @@ class ResumableSampler(Sampler[int]):
     were delivered: `set_epoch(epoch, position)`.
 
     `order` makes the order of `(count, seed, epoch)`: `BlockOrder`, `RandpermOrder`, or a function of your own. Without
-    `rank` and `world_size`, they are what torch.distributed says where it is initialised, else 0 and 1.
+    `rank` and `world_size`, they are what torch.distributed says where it is initialised, else 0 and 1. `fingerprint`,
+    such as that of a `PackedDataset`, goes into the state, which is refused where it is another one.
 
     Raises:
         NoBatchError: fewer items than ranks, so that a loop would do nothing and say nothing.
@@ -51,10 +52,12 @@ class ResumableSampler(Sampler[int]):
         rank: int | None = None,
         world_size: int | None = None,
         order: Callable[[int, int, int], Order] = FeistelOrder,
+        fingerprint: str | None = None,
     ) -> None:
         self.count = operator.index(count)
         self.seed = operator.index(seed)
         self.rank, self.world_size = find_rank(rank, world_size)
+        self.fingerprint = fingerprint
         self._make_order = order
         self._epoch = self._position = 0
         self._running: object | None = None  # the iteration that the epoch and position are those of
@@ -98,7 +101,7 @@ class ResumableSampler(Sampler[int]):
 
         Raises:
             StateFormatError: `state` is not what `state_dict` gives.
-            StateMismatchError: it is the place in another order: of another count, seed or kind.
+            StateMismatchError: it is the place in another order: of another count, seed, kind or fingerprint.
         """
         if set(state) != set(self.state_dict()):
             raise StateFormatError(
@@ -139,4 +142,10 @@ class ResumableSampler(Sampler[int]):
 
     def _identity(self) -> dict[str, Any]:
         kind = getattr(self._make_order, "__qualname__", type(self._make_order).__qualname__)
-        return {"version": 1, "count": self.count, "seed": self.seed, "order": kind}
+        return {
+            "version": 1,
+            "count": self.count,
+            "seed": self.seed,
+            "order": kind,
+            "fingerprint": self.fingerprint,
+        }

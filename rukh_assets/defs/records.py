@@ -20,6 +20,7 @@ from rukh_assets.errors import CorpusNameError, RawRecordsMissingError, SettingE
 from rukh_assets.records import RECORDS_VERSION, Report
 from rukh_assets.records.corpora import corpus_pipeline, found_corpora, named_corpora, raw_files
 from rukh_assets.reports.corpus import describe_record, document_lengths
+from rukh_assets.reports.lengths import count_lengths
 from rukh_assets.reports.pictures import length_counts, sparkline_svg
 from rukh_loaders.formats import open_corpus
 from rukh_loaders.records import RecordTokenizer
@@ -116,7 +117,7 @@ def _result(work: str, folder: Path, tokenizer: RecordTokenizer) -> dg.Materiali
             "tokens": manifest["n_tokens"],
             "shards": len(manifest["shards"]),
             "tokens a document": round(float(lengths.mean()), 2),
-            "lengths": picture(sparkline_svg(length_counts(lengths)), "tokens a document"),
+            "lengths": picture(sparkline_svg(length_counts(count_lengths(lengths))), "tokens a document"),
             "first record": dg.MetadataValue.md(describe_record(corpus, 0, tokenizer)),
             "keys": dg.MetadataValue.json({name: asdict(key) for name, key in corpus.keys.keys.items()}),
             "raw files": dg.MetadataValue.json(manifest["sources"]),

@@ -95,13 +95,15 @@ def pack_of(scheme: str) -> dg.AssetsDefinition:
         metadata=array_schema(PACK_ARRAYS),
         description="The month's shards as one memory map, with one row a game of columns to choose games by.",
     )
-    def pack(context: dg.AssetExecutionContext, config: MonthConfig, lake: Lake) -> dg.MaterializeResult[Any]:
+    def pack(
+        context: dg.AssetExecutionContext, config: MonthConfig, lake: Lake, machine: Machine
+    ) -> dg.MaterializeResult[Any]:
         month = context.partition_key
         shards, source, folder = lake.shards(scheme, month), lake.games_file(month), lake.pack(scheme, month)
         work = "unchanged: shards and code are what the standing pack was made from"
         if config.force or standing_pack(shards, source, folder) is None:
             work = "built"
-            pack_shards(shards, source, folder)
+            pack_shards(shards, source, folder, workers=machine.workers)
         opened = open_pack(folder)
         manifest = read_manifest(folder)
         context.log.info(f"{scheme}/pack {month}: {work}; {opened.info.n_tokens:,} tokens")

@@ -42,14 +42,14 @@ class BpeEncoder:
         """The tokens and merges of the tokenizer."""
         return self._vocabulary
 
-    def encode_batch(self, batch: pa.RecordBatch) -> Encoded:
+    def encode_batch(self, batch: pa.RecordBatch, first_row: int = 0) -> Encoded:
         """Encode a batch; see `Encoder.encode_batch`. A text that needs `<unk>` is an `UnknownTokenError`."""
         check_columns(batch)
         if self._tables is None:
             encoded = np.empty(0, np.uint16), np.zeros(batch.num_rows, np.int64)
         else:
             encoded = self._write(batch, self._tables)
-        return encode_left(batch, encoded, encoded[1] == 0, self.encode_game)
+        return encode_left(batch, encoded, encoded[1] == 0, self.encode_game, first_row)
 
     def encode_game(self, game: GameRow) -> list[int]:
         """Encode one game the readable way, by the library, which judges what the kernel does not take."""

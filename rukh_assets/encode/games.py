@@ -68,21 +68,21 @@ def rows_without_nulls(batch: pa.RecordBatch) -> NDArray[np.bool_]:
     return whole
 
 
-def read_game(batch: pa.RecordBatch, row: int) -> GameRow:
+def read_game(batch: pa.RecordBatch, row: int, first_row: int = 0) -> GameRow:
     """One game of a batch that passes `check_columns`, once it is seen to be one that has a text.
 
-    Rows count from 0 within the batch. Raises `NullValueError`, `UnknownResultError`, `MalformedUciError` or
-    `UnknownMoveError`. Bytes that are not UTF-8 are as wrong as any character beyond ASCII.
+    In messages the batch's rows count from `first_row`. Raises `NullValueError`, `UnknownResultError`,
+    `MalformedUciError` or `UnknownMoveError`. Bytes that are not UTF-8 are as wrong as any character beyond ASCII.
     """
     values = {name: _value(batch.column(name)[row]) for name in _COLUMNS}
-    place = _place(row, values["game_id"])
+    place = _place(first_row + row, values["game_id"])
     for name, value in values.items():
         if value is None:
             raise NullValueError(f"{place}: {name} is null; every column of a game has a value")
     if values["result"] not in RESULT_TOKENS:
         raise UnknownResultError(f"{place}: result {values['result']!a}; allowed are {', '.join(RESULT_TOKENS)}")
     split_uci(values["uci"], place)
-    return GameRow(row, **values)
+    return GameRow(first_row + row, **values)
 
 
 def split_uci(uci: str, place: str = "game") -> list[str]:

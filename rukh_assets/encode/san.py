@@ -22,12 +22,12 @@ class SanEncoder:
         """The 35 tokens of the san scheme."""
         return self._tokenizer.vocabulary
 
-    def encode_batch(self, batch: pa.RecordBatch) -> Encoded:
+    def encode_batch(self, batch: pa.RecordBatch, first_row: int = 0) -> Encoded:
         """Encode a batch; see `Encoder.encode_batch`. An illegal move is an `IllegalMoveError`."""
         check_columns(batch)
         games = uci_to_san_ids(batch.column("uci"), result_codes(batch.column("result")))
         left = (games.verdicts != DONE) | ~rows_without_nulls(batch)
-        return encode_left(batch, (games.ids, games.lengths), left, self.encode_game)
+        return encode_left(batch, (games.ids, games.lengths), left, self.encode_game, first_row)
 
     def encode_game(self, game: GameRow) -> list[int]:
         """Encode one game the readable way, by python-chess, which judges what the kernel does not take."""

@@ -32,7 +32,7 @@ class UciEncoder:
         """The 2,030 tokens of the uci scheme."""
         return self._tokenizer.vocabulary
 
-    def encode_batch(self, batch: pa.RecordBatch) -> Encoded:
+    def encode_batch(self, batch: pa.RecordBatch, first_row: int = 0) -> Encoded:
         """Encode a batch; see `Encoder.encode_batch`."""
         check_columns(batch)
         text, offsets, _ = text_of(batch.column("uci"))
@@ -53,7 +53,7 @@ class UciEncoder:
         )
         assert written >= 0, "the room for ids was reckoned too small"
         ids.resize(written, refcheck=False)
-        return encode_left(batch, (ids, lengths), lengths == 0, self.encode_game)
+        return encode_left(batch, (ids, lengths), lengths == 0, self.encode_game, first_row)
 
     def encode_game(self, game: GameRow) -> list[int]:
         """Encode one game the readable way, which judges what the kernel does not take."""

@@ -31,7 +31,7 @@ from rukh_loaders.formats.manifest import check_files, describe_files, digest, r
 from rukh_loaders.formats.publish import publish_folder
 
 FORMAT_VERSION = 1
-INGEST_VERSION = "2"
+INGEST_VERSION = "3"
 """Goes up with every change of the code that changes what a month holds."""
 
 GAMES_FILE = "games.parquet"

@@ -79,6 +79,8 @@ class PgnGame:
         """Whether the last line was blank."""
         self._tags: dict[str, str] = {}
         self._lines: list[str] = []
+        self._has_tags = self._has_event = self._has_text = False
+        """What of the game came in so far, what is dropped included."""
         self._last_word = ""
 
     @property
@@ -90,24 +92,24 @@ class PgnGame:
     @property
     def is_game(self) -> bool:
         """False for nothing, or comments alone, between two games or at the end of the file."""
-        return bool(self._tags or self._last_word or self.in_comment)
+        return self._has_tags or bool(self._last_word) or self.in_comment
 
     def takes_tags(self, line: str) -> bool:
         """Whether the tag line is one of this game; otherwise it is the first line of the next."""
-        if self._lines or (self._tags and self.after_blank):
+        if self._has_text or (self._has_tags and self.after_blank):
             return False
         tag = _TAG_START.match(line)
-        return "Event" not in self._tags or tag is None or tag[1] != "Event"
+        return not self._has_event or tag is None or tag[1] != "Event"
 
     def add_tags(self, line: str) -> None:
         """Take in a tag line: usually one tag; a value without its closing quote is taken as far as the line goes."""
         self.characters += len(line) + 1
         position = 0
         while tag := _TAG.match(line, position):
-            self._tags[tag[1]] = _ESCAPED.sub(r"\1", tag[2])
+            self._add_tag(tag[1], _ESCAPED.sub(r"\1", tag[2]))
             position = tag.end()
         if broken := _TAG_START.match(line, position):
-            self._tags[broken[1]] = line[broken.end() :].rstrip('" ]')
+            self._add_tag(broken[1], line[broken.end() :].rstrip('" ]'))
         elif rest := line[position:].strip():
             self.add_text(rest)
         self.after_blank = False
@@ -115,6 +117,7 @@ class PgnGame:
     def add_text(self, line: str) -> None:
         """Take in a line that is not one of tags, or any line inside a comment."""
         self.characters += len(line) + 1
+        self._has_text = True
         if self.characters <= MAX_GAME_CHARACTERS:
             self._lines.append(line)
         self.after_blank = not line.strip()
@@ -122,8 +125,14 @@ class PgnGame:
 
     def row(self) -> dict[str, Any]:
         """Return the tags by raw column, the movetext and whether the game ended."""
-        columns: dict[str, Any] = {TAGS[tag]: value for tag, value in self._tags.items() if tag in TAGS}
+        columns: dict[str, Any] = {TAGS[tag]: value for tag, value in self._tags.items()}
         return columns | {"movetext": "\n".join(self._lines), "ended": self.ended}
+
+    def _add_tag(self, name: str, value: str) -> None:
+        self._has_tags = True
+        self._has_event |= name == "Event"
+        if name in TAGS and self.characters <= MAX_GAME_CHARACTERS:
+            self._tags[name] = value
 
     def _follow_comments(self, line: str) -> None:
         if not self.in_comment and ";" not in line:

@@ -19,7 +19,7 @@ from rukh_assets.ingest.schema import GAMES_SCHEMA
 from rukh_assets.workers import ALONE, Workers
 
 BATCH_GAMES = 10_000
-BATCH_BYTES = 1 << 24
+BATCH_BYTES = 1 << 23
 """A batch has at most so many games, and of games larger than usual only as many as come to about so many bytes; a
 row group of no more bytes is never divided."""
 _BUFFER = 1 << 20

@@ -10,7 +10,8 @@ import zstandard
 
 from rukh_assets.errors import DamagedSourceError
 
-_BLOCK = 1 << 16
+_BLOCK = 1 << 10
+"""Bytes decoded at once: a block of 4 may stand for 128 KiB (RFC 8878), so this many for at most 32 MiB."""
 
 
 def read_zst(path: Path) -> Iterator[bytes]:

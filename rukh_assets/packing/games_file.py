@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,9 +13,21 @@ from rukh_assets.errors import DamagedSourceError, GameColumnsError, GamesChange
 from rukh_assets.ingest.schema import GAMES_SCHEMA
 from rukh_loaders.formats import MANIFEST, FileRecord, hash_file, read_manifest
 
+_BUFFER = 1 << 20
+"""Bytes of a column that are read at once, instead of all of a row group's."""
+
+
+class Piece(NamedTuple):
+    """Games that follow each other in one row group."""
+
+    row_group: int
+    first_row: int
+    """The row of the first one, counted from 0 in the row group."""
+    games: pa.RecordBatch
+
 
 class GamesFile:
-    """A month's games by row group; `record` is the size and sha256 of the bytes that are read."""
+    """A month's games, in order; `record` is the size and sha256 of the bytes that are read."""
 
     def __init__(self, path: Path, record: FileRecord, parquet: pq.ParquetFile) -> None:
         self.path = path
@@ -31,19 +44,36 @@ class GamesFile:
 
         Raises `GameColumnsError` for a column that is missing or does not cast to the schema's type without loss.
         """
+        schema = self._schema(columns)
+        for number in range(self._parquet.num_row_groups):
+            place = f"{self.path}, row group {number}"
+            with _damage_named(place):
+                table = self._parquet.read_row_group(number, columns=list(columns))
+            yield _cast(table, schema, place)
+
+    def pieces(self, columns: Sequence[str], most_games: int) -> Iterator[Piece]:
+        """Yield every row group, in order, in pieces of at most so many games: one in memory at a time.
+
+        One piece without games stands for a row group that has none. Raises as `row_groups` does.
+        """
+        schema = self._schema(columns)
+        for number in range(self._parquet.num_row_groups):
+            place = f"{self.path}, row group {number}"
+            row = 0
+            with _damage_named(place):
+                for batch in self._parquet.iter_batches(most_games, row_groups=[number], columns=list(columns)):
+                    games = _cast(pa.Table.from_batches([batch]), schema, place)
+                    yield Piece(number, row, games.to_batches()[0])
+                    row += batch.num_rows
+            if row == 0:
+                yield Piece(number, row, pa.RecordBatch.from_pylist([], schema))
+
+    def _schema(self, columns: Sequence[str]) -> pa.Schema:
         present = set(self._parquet.schema_arrow.names)
         missing = [name for name in columns if name not in present]
         if missing:
             raise GameColumnsError(f"{self.path}: columns {missing} are missing; the file has {sorted(present)}")
-        schema = pa.schema([GAMES_SCHEMA.field(name) for name in columns])
-        for number in range(self._parquet.num_row_groups):
-            with _damage_named(f"{self.path}, row group {number}"):
-                table = self._parquet.read_row_group(number, columns=list(columns)).select(list(columns))
-            try:
-                games = table.cast(schema)
-            except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-                raise GameColumnsError(f"{self.path}, row group {number}: {error}; expected {schema}") from error
-            yield games
+        return pa.schema([GAMES_SCHEMA.field(name) for name in columns])
 
 
 @contextmanager
@@ -62,7 +92,7 @@ def open_games_file(path: Path) -> Iterator[GamesFile]:
             raise GamesChangedError(f"{path}: is {record}, the manifest beside it says {said}")
         stream.seek(0)
         with _damage_named(str(path)):
-            parquet = pq.ParquetFile(stream)
+            parquet = pq.ParquetFile(stream, buffer_size=_BUFFER)
         yield GamesFile(path, record, parquet)
 
 
@@ -78,6 +108,13 @@ def games_sha256(path: Path) -> str:
 def _check_stands(path: Path) -> None:
     if not path.is_file():
         raise GamesMissingError(f"{path}: is not there; make the month's games first (the asset `games`)")
+
+
+def _cast(games: pa.Table, schema: pa.Schema, place: str) -> pa.Table:
+    try:
+        return games.select(schema.names).cast(schema)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise GameColumnsError(f"{place}: {error}; expected {schema}") from error
 
 
 @contextmanager

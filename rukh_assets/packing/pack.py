@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rukh_assets.encode.encoder import Encoded, Encoder
 from rukh_assets.errors import GamesChangedError, NullValueError, ShardsRefusedError
@@ -20,6 +19,7 @@ from rukh_assets.packing.shards import (
     write_shards,
 )
 from rukh_assets.standing import standing_manifest
+from rukh_assets.workers import Workers
 from rukh_loaders.errors import ManifestError
 from rukh_loaders.formats import (
     COLUMNS,
@@ -43,12 +43,12 @@ _NEEDED = {
 }
 
 
-def pack_shards(shards_dir: Path, games_parquet: Path, out_dir: Path) -> PackInfo:
+def pack_shards(shards_dir: Path, games_parquet: Path, out_dir: Path, *, workers: int | None = None) -> PackInfo:
     """Put the shards of `write_shards` one after the other into a pack at `out_dir`, which appears whole.
 
     Row i of `games_parquet` is game i of the pack. What is read is checked: the manifest, each file's size and sha256,
-    the counts, and that the games file is the one that the shards were made from. Memory: one shard, and 27 bytes a
-    game for the columns.
+    the counts, and that the games file is the one that the shards were made from. With more `workers` than one (None
+    for all cores) the next shard is checked meanwhile. Memory: two shards, or the columns of one row group.
 
     Raises:
         ManifestError: no manifest, or a file that is not the one it lists; both values are named.
@@ -58,7 +58,7 @@ def pack_shards(shards_dir: Path, games_parquet: Path, out_dir: Path) -> PackInf
         PackError: a shard's games are not framed, or have ids outside the vocabulary.
     """
     with open_games_file(games_parquet) as games, publish_folder(out_dir) as building:
-        return _fill(building, shards_dir, games)
+        return _fill(building, shards_dir, games, workers)
 
 
 def pack_month(
@@ -70,7 +70,7 @@ def pack_month(
         # Both inside the folder that is being built, so that what a killed process leaves goes with it.
         shards_dir, pack_dir = building / "shards", building / "pack"
         write_shards(games_parquet, encoder, shards_dir, workers=workers)
-        info = _fill(pack_dir, shards_dir, games)
+        info = _fill(pack_dir, shards_dir, games, workers)
         shutil.rmtree(shards_dir)
         for path in list(pack_dir.iterdir()):
             path.rename(building / path.name)
@@ -89,7 +89,7 @@ def standing_pack(shards_dir: Path, games_parquet: Path, out_dir: Path) -> dict[
     return standing_manifest(out_dir, _inputs(shards))
 
 
-def _fill(folder: Path, shards_dir: Path, games: GamesFile) -> PackInfo:
+def _fill(folder: Path, shards_dir: Path, games: GamesFile, workers: int | None) -> PackInfo:
     manifest = _read_checked(shards_dir, games)
     info = PackInfo(
         n_games=manifest["n_games"],
@@ -99,11 +99,11 @@ def _fill(folder: Path, shards_dir: Path, games: GamesFile) -> PackInfo:
         vocab_hash=manifest["vocab_hash"],
         source=SOURCE,
     )
-    with PackWriter(folder, info) as writer:
-        for shard in manifest["shards"]:
-            writer.append(*_read_shard(shards_dir, shard, manifest["files"]))
-        columns, months = _columns(games)
-        writer.write_columns(columns)
+    with Workers(workers) as crew, PackWriter(folder, info) as writer:
+        shards = (_read_shard(shards_dir, shard, manifest["files"]) for shard in manifest["shards"])
+        for ids, lengths in crew.ahead(shards):
+            writer.append(ids, lengths)
+        months = _append_columns(writer, games)
         writer.finish(
             {
                 "months": months,
@@ -159,19 +159,18 @@ def _read_shard(shards_dir: Path, shard: Mapping[str, Any], files: Mapping[str, 
     return tensor.values, lengths
 
 
-def _columns(games: GamesFile) -> tuple[dict[str, NDArray[Any]], list[str]]:
-    """The pack's columns and the months that the games are from, one row group of the games file at a time."""
-    columns = {name: np.empty(games.n_games, dtype) for name, dtype in COLUMNS.items()}
+def _append_columns(writer: PackWriter, games: GamesFile) -> list[str]:
+    """Write the columns, one row group of the games file at a time; the months that the games are from."""
+    writer.append_columns({name: np.empty(0, dtype) for name, dtype in COLUMNS.items()})
     months: set[str] = set()
     row = 0
     for table in games.row_groups((*GAME_COLUMNS, "month")):
-        for name, values in pack_columns(table, str(games.path), row).items():
-            columns[name][row : row + table.num_rows] = values
+        writer.append_columns(pack_columns(table, str(games.path), row))
         if table["month"].null_count:
             raise NullValueError(f"{games.path}: month is null at or after row {row}; only utc_date may be")
         months.update(table["month"].unique().to_pylist())
         row += table.num_rows
-    return columns, sorted(months)
+    return sorted(months)
 
 
 def _inputs(shards: Mapping[str, Any]) -> str:

@@ -1,24 +1,23 @@
 """A month's games to encoded shards: one shard a row group of the games file."""
 
 from collections.abc import Callable
+from functools import partial
 from importlib.metadata import version
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-from numpy.typing import NDArray
 
 from rukh_assets.encode.encoder import Encoded, Encoder
-from rukh_assets.encode.spread import SpreadEncoder
 from rukh_assets.errors import GameRefusedError, ShardsRefusedError
-from rukh_assets.packing.games_file import GamesFile, games_sha256, open_games_file
+from rukh_assets.packing.games_file import GamesFile, Piece, games_sha256, open_games_file
 from rukh_assets.standing import standing_manifest
 from rukh_assets.workers import Workers
 from rukh_loaders.formats import (
     FileRecord,
-    KeyedTensor,
-    ShardWriter,
+    RecordsWriter,
     digest,
     publish_folder,
     shard_name,
@@ -31,6 +30,8 @@ PACKING_VERSION = 1
 """Raised with any change that makes other bytes of the same games: standing shards and packs are then made again."""
 
 SHARDS_FORMAT_VERSION = 1
+PIECE_GAMES = 8192
+"""Games that a worker encodes at once: fewer cost calls, more cost memory."""
 SEQUENCE = "sequence"
 """The one key of a game shard: uint16 with offsets, record i is game i."""
 
@@ -46,11 +47,11 @@ def write_shards(
     *,
     workers: int | None = None,
 ) -> dict[str, Any]:
-    """Encode a games file into `out_dir/shard_0000`, ...: one shard a row group, one row group in memory at a time.
+    """Encode a games file into `out_dir/shard_0000`, ...: one shard a row group, a few pieces in memory at a time.
 
     The folder appears whole, its manifest.json written last. The bytes are the same with any number of `workers` (None
-    for all cores); several share a row group, and the next one is read meanwhile. `progress` is called with the number
-    of games so far.
+    for all cores); several share a row group, and the next piece is read meanwhile. `progress` is called with the
+    number of games so far, after each row group.
 
     Returns:
         The manifest: format and code version, scheme, vocabulary size, hash and fingerprint, `games` (`n_games` and
@@ -69,14 +70,16 @@ def write_shards(
         shards: list[dict[str, Any]] = []
         files: dict[str, FileRecord] = {}
         done = 0
-        spread = SpreadEncoder(encoder, crew)
-        for number, table in enumerate(crew.ahead(games.row_groups(_ENCODED_COLUMNS))):
-            ids, lengths = _encode(spread, table, f"{games.path}, row group {number}")
+        pieces = crew.ahead(games.pieces(_ENCODED_COLUMNS, PIECE_GAMES))
+        encoded = crew.map(partial(_encode, encoder, games.path), pieces)
+        for number, of_row_group in groupby(encoded, key=itemgetter(0)):
             name = shard_name(number)
-            records = ShardWriter(building / name).write({SEQUENCE: KeyedTensor(ids, _offsets(lengths))})
-            files |= {f"{name}/{file}": record for file, record in records.items()}
-            shards.append({"name": name, "n_games": lengths.size, "n_tokens": ids.size})
-            done += lengths.size
+            with RecordsWriter(building / name, SEQUENCE, np.uint16) as writer:
+                for _, (ids, lengths) in of_row_group:
+                    writer.append(ids, lengths)
+                files |= {f"{name}/{file}": record for file, record in writer.finish().items()}
+            shards.append({"name": name, "n_games": writer.n_records, "n_tokens": writer.n_values})
+            done += writer.n_records
             if progress:
                 progress(done)
         manifest = _manifest(games, vocabulary, shards, files)
@@ -94,23 +97,18 @@ def library_versions() -> dict[str, str]:
     return {name: version(name) for name in _LIBRARIES}
 
 
-def _encode(encoder: Encoder, table: pa.Table, place: str) -> Encoded:
+def _encode(encoder: Encoder, path: Path, piece: Piece) -> tuple[int, Encoded]:
+    """The piece's row group, ids and lengths."""
+    place = f"{path}, row group {piece.row_group}"
     try:
-        encoded = [encoder.encode_batch(batch) for batch in table.combine_chunks().to_batches()]
+        ids, lengths = encoder.encode_batch(piece.games, piece.first_row)
     except GameRefusedError as error:
         raise type(error)(f"{place}: {error}") from error
-    if len(encoded) == 1:  # but for row groups with more text than one Arrow array holds
-        ids, lengths = encoded[0]
-    else:
-        ids = np.concatenate([np.empty(0, np.uint16), *(ids for ids, _ in encoded)])
-        lengths = np.concatenate([np.empty(0, np.int64), *(lengths for _, lengths in encoded)])
-    if lengths.size != table.num_rows:
-        raise ShardsRefusedError(f"{place}: the encoder gave {lengths.size} games for {table.num_rows} rows")
-    return ids, lengths
-
-
-def _offsets(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
+    if lengths.size != piece.games.num_rows:
+        raise ShardsRefusedError(
+            f"{place}: the encoder gave {lengths.size} games for {piece.games.num_rows} rows from row {piece.first_row}"
+        )
+    return piece.row_group, (ids, lengths)
 
 
 def _manifest(

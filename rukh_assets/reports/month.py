@@ -14,7 +14,8 @@ from typing import Any
 
 from rukh_assets.encode import SCHEMES
 from rukh_assets.errors import ReportMissingError
-from rukh_assets.reports.pictures import game_lengths, histograms_svg
+from rukh_assets.reports.lengths import pack_lengths
+from rukh_assets.reports.pictures import histograms_svg
 from rukh_assets.reports.statistics import month_statistics, to_bytes
 from rukh_assets.standing import standing_manifest
 from rukh_loaders.errors import PackError
@@ -55,7 +56,7 @@ def write_report(packs: Mapping[str, Path], bpe_file: Path, out_dir: Path) -> di
     with publish_folder(out_dir) as building:
         (building / WHOLE_MONTH).write_bytes(to_bytes(statistics))
         (building / FIRST_GAMES).write_bytes(to_bytes(month_statistics(opened, tokenizer, first=PUBLISHED_GAMES)))
-        lengths = {scheme: game_lengths(opened[scheme]) for scheme in SCHEMES}
+        lengths = {scheme: pack_lengths(opened[scheme]) for scheme in SCHEMES}
         (building / PICTURE).write_bytes(histograms_svg(lengths))
         files = describe_files(building)
         manifest = {

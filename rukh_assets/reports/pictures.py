@@ -4,10 +4,9 @@ import base64
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rukh_assets.errors import PictureError
-from rukh_loaders.errors import PackError
+from rukh_assets.reports.lengths import Lengths, pack_lengths
 from rukh_loaders.formats import Pack
 
 _SPARK_WIDTH, _SPARK_HEIGHT, _SPARK_POINTS = 92, 16, 24
@@ -16,28 +15,12 @@ _PANEL_BINS = 80
 _SHOWN_PERCENT = 99.5
 
 
-def game_lengths(pack: Pack, first: int | None = None) -> NDArray[np.int64]:
-    """Ids a game, frame included, of the pack's first games (all where `first` is None), from its starts alone.
-
-    Raises `PackError` for starts that do not rise.
-    """
-    ends = np.append(pack.starts[1:], pack.info.n_tokens)
-    lengths: NDArray[np.int64] = ends - pack.starts
-    if lengths.size and lengths.min() < 1:
-        game = int(lengths.argmin())
-        raise PackError(
-            f"{pack.path / 'starts.npy'}: game {game} starts at {pack.starts[game]} and the next at {ends[game]}, "
-            "expected starts that rise"
-        )
-    return lengths[:first]
-
-
 def lengths_histogram(pack: Pack, most_bins: int = _SPARK_POINTS) -> list[int]:
     """Games in each of at most `most_bins` ranges of length, from 0 to where 99.5 % end; longer ones in the last."""
-    return length_counts(game_lengths(pack), most_bins)
+    return length_counts(pack_lengths(pack), most_bins)
 
 
-def length_counts(lengths: NDArray[np.int64], most_bins: int = _SPARK_POINTS) -> list[int]:
+def length_counts(lengths: Lengths, most_bins: int = _SPARK_POINTS) -> list[int]:
     """The same of lengths of anything, 0 or more; `PictureError` for none."""
     return _counts(lengths, most_bins)[0]
 
@@ -66,7 +49,7 @@ def sparkline_svg(values: Sequence[float]) -> str:
     return "data:image/svg+xml;base64," + base64.b64encode(svg.encode("ascii")).decode("ascii")
 
 
-def histograms_svg(lengths: Mapping[str, NDArray[np.int64]]) -> bytes:
+def histograms_svg(lengths: Mapping[str, Lengths]) -> bytes:
     """A page of histograms, one panel a scheme in the order given: games by how many ids they have, frame included.
 
     Each panel's axis ends where 99.5 % of its games do; longer games stand in its last bar. `PictureError` for a scheme
@@ -83,7 +66,7 @@ def histograms_svg(lengths: Mapping[str, NDArray[np.int64]]) -> bytes:
     return (head + "".join(parts) + "</svg>\n").encode("ascii")
 
 
-def _panel(scheme: str, lengths: NDArray[np.int64], top: int) -> str:
+def _panel(scheme: str, lengths: Lengths, top: int) -> str:
     counts, bin_width = _counts(lengths, _PANEL_BINS)
     base, step, shown = top + _MARGIN + _PANEL_HEIGHT, _PANEL_WIDTH / len(counts), bin_width * len(counts)
     tallest = max(counts)
@@ -93,8 +76,8 @@ def _panel(scheme: str, lengths: NDArray[np.int64], top: int) -> str:
         if count
     )
     title = (
-        f"{scheme}: ids a game, {lengths.size:,} games; mean {lengths.mean():.1f}, median {np.median(lengths):.0f}, "
-        f"longest {lengths.max()}"
+        f"{scheme}: ids a game, {lengths.n_games:,} games; mean {lengths.mean:.1f}, "
+        f"median {lengths.percentile(50):.0f}, longest {lengths.longest}"
     )
     ticks = "".join(
         f'<text x="{_MARGIN + _PANEL_WIDTH * quarter / 4:.0f}" y="{base + 18}" text-anchor="middle">'
@@ -107,11 +90,13 @@ def _panel(scheme: str, lengths: NDArray[np.int64], top: int) -> str:
     )
 
 
-def _counts(lengths: NDArray[np.int64], most_bins: int) -> tuple[list[int], int]:
+def _counts(lengths: Lengths, most_bins: int) -> tuple[list[int], int]:
     """Games in each bin, and how many lengths a bin is wide: a whole number, so that all bins hold as many lengths."""
-    if lengths.size == 0:
+    if not lengths.n_games:
         raise PictureError("no games; a histogram needs at least one")
-    shown = int(np.percentile(lengths, _SHOWN_PERCENT)) + 1
+    shown = int(lengths.percentile(_SHOWN_PERCENT)) + 1
     width = -(-shown // most_bins)
     bins = -(-shown // width)
-    return np.bincount(np.minimum(lengths // width, bins - 1), minlength=bins).tolist(), width
+    counts = np.zeros(bins, np.int64)
+    np.add.at(counts, np.minimum(lengths.lengths // width, bins - 1), lengths.games)
+    return counts.tolist(), width

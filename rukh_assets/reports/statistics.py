@@ -4,12 +4,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from rukh_assets.encode import SCHEMES
 from rukh_assets.errors import StatisticsError
-from rukh_assets.reports.pictures import game_lengths
+from rukh_assets.reports.lengths import Lengths, pack_lengths
 from rukh_loaders.formats import Pack
 
 DEFAULT_MAX_LEN = 200
@@ -40,7 +37,7 @@ def month_statistics(
     if fitting != used:
         raise StatisticsError(f"{packs['bpe'].path}: the pack's vocab_hash is {fitting}, the tokenizer's is {used}")
     schemes = {
-        scheme: {"vocab_size": packs[scheme].info.vocab_size} | _summary(game_lengths(packs[scheme], n_games), max_len)
+        scheme: {"vocab_size": packs[scheme].info.vocab_size} | _summary(pack_lengths(packs[scheme], n_games), max_len)
         for scheme in SCHEMES
     }
     return {
@@ -65,11 +62,10 @@ def _games_in(packs: Mapping[str, Pack]) -> int:
     return counts["uci"]
 
 
-def _summary(lengths: NDArray[np.int64], max_len: int) -> dict[str, float]:
-    p50, p95 = np.percentile(lengths, [50, 95])
+def _summary(lengths: Lengths, max_len: int) -> dict[str, float]:
     return {
-        "mean": round(float(lengths.mean()), 2),
-        "p50": round(float(p50), 2),
-        "p95": round(float(p95), 2),
-        "pct_le_max_len": round(100 * int(np.count_nonzero(lengths <= max_len)) / lengths.size, 2),
+        "mean": round(lengths.mean, 2),
+        "p50": round(lengths.percentile(50), 2),
+        "p95": round(lengths.percentile(95), 2),
+        "pct_le_max_len": round(100 * lengths.n_games_up_to(max_len) / lengths.n_games, 2),
     }

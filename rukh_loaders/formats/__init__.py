@@ -54,6 +54,7 @@ from rukh_loaders.formats.npy import NpyWriter, open_npy
 from rukh_loaders.formats.pack import COLUMNS, Pack, PackInfo, PackWriter, open_pack
 from rukh_loaders.formats.publish import publish_file, publish_folder
 from rukh_loaders.formats.shard import ShardReader, ShardWriter, list_shards, shard_name
+from rukh_loaders.formats.shard_records import RecordsWriter
 from rukh_loaders.formats.tensors import KeyedTensor, Parts, StreamedTensor, cut_at
 
 __all__ = [
@@ -70,6 +71,7 @@ __all__ = [
     "PackWriter",
     "Parts",
     "RecordKey",
+    "RecordsWriter",
     "ShardEntry",
     "ShardReader",
     "ShardWriter",

@@ -44,6 +44,19 @@ def without_readahead(arrays: Iterable[NDArray[Any]]) -> Iterator[None]:
             _advise(array, "MADV_NORMAL")
 
 
+def give_back(array: NDArray[Any]) -> None:
+    """Let the system take back the pages of a mapped array, or of a part of one, that were read so far.
+
+    Until then they count as memory of this process. The array stays as it is, and pages that are read again come again.
+    Nothing happens to an array that is not mapped, nor on systems without madvise.
+    """
+    owner: Any = array
+    while isinstance(owner, np.ndarray):
+        owner = owner.base
+    if isinstance(owner, _MappedFile) and array.size:  # of other memory the system would forget what it holds
+        _advise(array, "MADV_DONTNEED")
+
+
 def _advise(array: NDArray[Any], name: str) -> None:
     advice = getattr(mmap, name, None)
     if advice is None or os.name != "posix":

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from rukh_loaders.errors import FormatError, PackError, VocabularyMismatchError
 from rukh_loaders.formats.manifest import MANIFEST, check_files, read_manifest, verify_files
+from rukh_loaders.formats.mapping import give_back
 from rukh_loaders.formats.npy import open_npy
 from rukh_loaders.formats.pack_info import COLUMNS, FORMAT_VERSION, MAX_VOCAB_SIZE, META, PackInfo, check_vocab_size
 from rukh_loaders.formats.pack_writer import PackWriter
@@ -75,7 +76,8 @@ class Pack:
         """Read everything, and raise `PackError` unless the pack is what it promises.
 
         Every file has the sha256 of the manifest; starts begin at 0 and rise, each at a `<bos>`; the last id is
-        `<eos>`; every id lies in the vocabulary; none is `<unk>` where the scheme has one.
+        `<eos>`; every id lies in the vocabulary; none is `<unk>` where the scheme has one. Ids are read in parts,
+        each of which is given back.
 
         `on_bytes` is called with the size of each piece that was read: in all `verify_bytes`.
         """
@@ -88,8 +90,10 @@ class Pack:
         self._verify_starts()
         for begin in range(0, self.tokens.size, _VERIFY_TOKENS):
             ids = self.tokens[begin : begin + _VERIFY_TOKENS]
+            self._verify_bos(begin, ids)
             self._verify_ids(begin, ids)
             on_bytes(ids.nbytes)
+            give_back(ids)
 
     @property
     def verify_bytes(self) -> int:
@@ -121,15 +125,18 @@ class Pack:
                 f"{self.path}/starts.npy: start {self.starts[at]} of game {at} follows {self.starts[at - 1]}, "
                 "expected starts that rise"
             )
-        others = np.flatnonzero(self.tokens[self.starts] != BOS)
+        if self.tokens.size and self.tokens[-1] != EOS:
+            raise PackError(f"{self.path}/tokens.npy: the last id is {self.tokens[-1]}, expected <eos> {EOS}")
+
+    def _verify_bos(self, begin: int, ids: NDArray[np.uint16]) -> None:
+        first, end = np.searchsorted(self.starts, [begin, begin + ids.size])
+        opening = ids[self.starts[first:end] - begin]
+        others = np.flatnonzero(opening != BOS)
         if others.size:
             game = int(others[0])
             raise PackError(
-                f"{self.path}/tokens.npy: game {game} begins with id {self.tokens[self.starts[game]]}, "
-                f"expected <bos> {BOS}"
+                f"{self.path}/tokens.npy: game {first + game} begins with id {opening[game]}, expected <bos> {BOS}"
             )
-        if self.tokens.size and self.tokens[-1] != EOS:
-            raise PackError(f"{self.path}/tokens.npy: the last id is {self.tokens[-1]}, expected <eos> {EOS}")
 
     def _verify_ids(self, begin: int, ids: NDArray[np.uint16]) -> None:
         faults = ids >= self.info.vocab_size

@@ -18,7 +18,7 @@ from rukh_loaders.tokenizers.vocabulary import BOS, EOS
 class PackWriter:
     """Writes one pack into `folder`, empty or absent; wrap it in `publish_folder` to have it appear whole.
 
-    A context manager: `append` the games in order, perhaps `write_columns`, then `finish`. `info` holds the numbers
+    A context manager: `append` the games in order, perhaps `append_columns`, then `finish`. `info` holds the numbers
     of games and ids beforehand: other numbers, and columns of other dtypes or lengths, raise `NpyError`. A vocabulary
     that does not fit uint16 raises `VocabularyTooLargeError` before anything is written.
     """
@@ -33,6 +33,7 @@ class PackWriter:
         self._files: dict[str, FileRecord] = {}
         self._tokens = NpyWriter(folder / "tokens.npy", np.uint16, info.n_tokens)
         self._starts = NpyWriter(folder / "starts.npy", np.int64, info.n_games)
+        self._columns: dict[str, NpyWriter] = {}
         self._finished = False
 
     def append(self, ids: NDArray[np.uint16], lengths: NDArray[np.int64]) -> None:
@@ -51,21 +52,29 @@ class PackWriter:
         self._starts.append(self._tokens.written + ends - lengths)
         self._tokens.append(ids)
 
-    def write_columns(self, columns: Mapping[str, NDArray[Any]]) -> None:
-        """Write `columns/*.npy`: all names of `COLUMNS`, each of its dtype, one value a game."""
+    def append_columns(self, columns: Mapping[str, NDArray[Any]]) -> None:
+        """Write the next games' values to `columns/*.npy`: all names of `COLUMNS`, each of its dtype, one value a game.
+
+        A pack has columns from the first call on, be it one of no games.
+        """
         if columns.keys() != COLUMNS.keys():
             raise PackError(f"{self.folder}: got columns {sorted(columns)}, expected {sorted(COLUMNS)}")
-        (self.folder / "columns").mkdir()
-        for name, dtype in COLUMNS.items():
-            with NpyWriter(self.folder / "columns" / f"{name}.npy", dtype, self.info.n_games) as writer:
-                writer.append(columns[name])
-            self._files[f"columns/{name}.npy"] = writer.record
+        if not self._columns:
+            folder = self.folder / "columns"
+            folder.mkdir()
+            self._columns = {
+                name: NpyWriter(folder / f"{name}.npy", dtype, self.info.n_games) for name, dtype in COLUMNS.items()
+            }
+        for name, writer in self._columns.items():
+            writer.append(columns[name])
 
     def finish(self, manifest_extra: Mapping[str, Any]) -> dict[str, Any]:
         """Close the arrays, write meta.json, then manifest.json, and return what the manifest holds.
 
         The manifest is `manifest_extra` and `format_version`, `n_games`, `n_tokens` and `files`.
         """
+        for name, writer in self._columns.items():
+            self._files[f"columns/{name}.npy"] = writer.close()
         self._files["tokens.npy"] = self._tokens.close()
         self._files["starts.npy"] = self._starts.close()
         self._files[META] = write_hashed(self.folder / META, self.info.to_bytes())
@@ -90,8 +99,8 @@ class PackWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if not self._finished:
-            self._tokens.abandon()
-            self._starts.abandon()
+            for writer in (self._tokens, self._starts, *self._columns.values()):
+                writer.abandon()
             if kind is None:
                 raise PackError(f"{self.folder}: the pack was left before finish()")
 

@@ -60,27 +60,15 @@ class ShardWriter:
         Only of streamed values, what they are is seen when they come: `ShardError` then, and the folder is no shard.
         """
         for key in sorted(tensors):
-            self._check(key, tensors[key])
+            check_tensor(self.folder, key, tensors[key])
         counts = {key: offsets.size - 1 for key, t in sorted(tensors.items()) if (offsets := t.offsets) is not None}
         check_records(str(self.folder), counts)
-        self.folder.mkdir(parents=True, exist_ok=True)
-        if any(self.folder.iterdir()):
-            raise ShardError(f"{self.folder}: is not empty, a shard is written into an empty folder")
+        prepare_folder(self.folder)
         records = {
             f"{key}.bin": _write_pieces(self.folder / f"{key}.bin", self._data(key, tensors[key]))
             for key in sorted(tensors)
         }
-        records[META] = _write_pieces(self.folder / META, _meta_text(tensors))
-        return records
-
-    def _check(self, key: str, tensor: Tensor) -> None:
-        where = f"{self.folder}: key {key!r}"
-        if not _KEY.fullmatch(key):
-            raise ShardError(f"{where} is not a name of letters, digits and _")
-        shape = tensor.values.shape if isinstance(tensor, KeyedTensor) else (tensor.size,)
-        if len(shape) != 1 or tensor.dtype.name not in DTYPES:
-            raise ShardError(f"{where} is {tensor.dtype} of shape {shape}, allowed: 1-d, one of {', '.join(DTYPES)}")
-        check_cuts(where, tensor.size, tensor.offsets, tensor.parts)
+        return records | write_meta(self.folder, tensors)
 
     def _data(self, key: str, tensor: Tensor) -> Iterator[memoryview]:
         written = 0
@@ -95,6 +83,29 @@ class ShardWriter:
             yield little.view(np.uint8).data
         if written != tensor.size:
             raise ShardError(f"{self.folder}: key {key!r} got {written} values, expected {tensor.size}")
+
+
+def check_tensor(folder: Path, key: str, tensor: Tensor) -> None:
+    """Raise `ShardError`, which names `folder`, for a key that no shard may hold."""
+    where = f"{folder}: key {key!r}"
+    if not _KEY.fullmatch(key):
+        raise ShardError(f"{where} is not a name of letters, digits and _")
+    shape = tensor.values.shape if isinstance(tensor, KeyedTensor) else (tensor.size,)
+    if len(shape) != 1 or tensor.dtype.name not in DTYPES:
+        raise ShardError(f"{where} is {tensor.dtype} of shape {shape}, allowed: 1-d, one of {', '.join(DTYPES)}")
+    check_cuts(where, tensor.size, tensor.offsets, tensor.parts)
+
+
+def prepare_folder(folder: Path) -> None:
+    """Make the folder of a shard that is to be written; `ShardError` where it holds something."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if any(folder.iterdir()):
+        raise ShardError(f"{folder}: is not empty, a shard is written into an empty folder")
+
+
+def write_meta(folder: Path, tensors: Mapping[str, Tensor]) -> dict[str, FileRecord]:
+    """Write meta.json, which makes the folder a shard; its record by its name."""
+    return {META: _write_pieces(folder / META, _meta_text(tensors))}
 
 
 class ShardReader:

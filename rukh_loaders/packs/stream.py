@@ -10,12 +10,15 @@ from numpy.typing import NDArray
 from rukh_loaders.errors import NoColumnError, PackError, VocabularyMismatchError
 from rukh_loaders.formats.manifest import digest
 from rukh_loaders.formats.pack import COLUMNS, Pack
+from rukh_loaders.packs.spanning import Spanning
 
 Games = NDArray[np.int64]
 """Numbers of games, counted through all packs of a stream."""
 
 Positions = NDArray[np.int64]
 """Numbers of tokens, counted through all packs of a stream."""
+
+_SAMPLES = 512
 
 
 class Stream:
@@ -39,8 +42,11 @@ class Stream:
 
     @cached_property
     def fingerprint(self) -> str:
-        """sha256, hexadecimal, of what the packs say of themselves in their meta.json and manifest.json, in order."""
-        return digest([[pack.info.model_dump(), pack.manifest] for pack in self.packs])
+        """sha256, hexadecimal, of what the packs say of themselves in their meta.json and manifest.json, in order.
+
+        A pack of another program, without a manifest, has some of its ids and starts read instead.
+        """
+        return digest([[pack.info.model_dump(), pack.manifest or _samples(pack)] for pack in self.packs])
 
     @cached_property
     def column_names(self) -> tuple[str, ...]:
@@ -49,20 +55,17 @@ class Stream:
 
     def starts_of(self, games: Games) -> Positions:
         """Where each game has its `<bos>`."""
-        starts = np.empty(games.size, np.int64)
-        for number, where, local in _by_pack(self.game_offsets, games):
-            starts[where] = self.packs[number].starts[local] + self.token_offsets[number]
-        return starts
+        pack = self._pack_of(games)
+        shifts, starts = self._starts
+        positions: Positions = starts[games + shifts[pack]] + self.token_offsets[pack]
+        return positions
 
     def ends_of(self, games: Games) -> Positions:
         """Where each game ends: one behind its `<eos>`."""
-        ends = np.empty(games.size, np.int64)
-        for number, where, local in _by_pack(self.game_offsets, games):
-            pack = self.packs[number]
-            following = local + 1
-            last = following == len(pack)
-            following[last] = 0
-            ends[where] = np.where(last, pack.info.n_tokens, pack.starts[following]) + self.token_offsets[number]
+        pack = self._pack_of(games)
+        ends: Positions = self.token_offsets[pack + 1]
+        inner = np.flatnonzero(games + 1 < self.game_offsets[pack + 1])
+        ends[inner] = self.starts_of(games[inner] + 1)
         return ends
 
     def games_at(self, positions: Positions) -> Games:
@@ -93,6 +96,15 @@ class Stream:
             return pieces[0]
         return np.concatenate(pieces) if pieces else np.empty(0, COLUMNS[name])
 
+    def _pack_of(self, games: Games) -> NDArray[np.intp]:
+        return np.searchsorted(self.game_offsets, games, side="right") - 1
+
+    @cached_property
+    def _starts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """What to add to a game of each pack to have its place in the second: all packs' starts."""
+        starts = Spanning([pack.starts for pack in self.packs])
+        return starts.bases - self.game_offsets[:-1], starts.whole
+
     def check_column(self, name: str) -> None:
         """Raise `NoColumnError` unless every pack has the column."""
         if name not in COLUMNS:
@@ -116,6 +128,15 @@ def _check_packs(packs: Sequence[Pack]) -> None:
         if pack.path in seen:
             raise PackError(f"{pack.path}: was given twice, so its games would be served twice")
         seen.add(pack.path)
+
+
+def _samples(pack: Pack) -> list[list[int]]:
+    """The first and last ids and starts of a pack, and some from all over it."""
+    taken = []
+    for array in (pack.tokens, pack.starts):
+        places = np.linspace(0, max(array.size - 1, 0), min(_SAMPLES, array.size), dtype=np.int64)
+        taken += [array[places], array[:_SAMPLES], array[-_SAMPLES:]]
+    return [values.tolist() for values in taken]
 
 
 def _offsets(counts: Iterator[int]) -> NDArray[np.int64]:

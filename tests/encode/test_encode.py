@@ -138,6 +138,8 @@ def test_a_game_without_ids_is_refused_by_every_scheme_with_its_place(encoder, c
     assert text.startswith(f"row 3 (game_id {GAME_ID})")
     assert message in text
     assert text.isascii()
+    with pytest.raises(error, match=r"row 1003 \(game_id"):
+        encoder.encode_batch(batch_of(games).slice(2), 1000)
 
 
 def test_a_null_game_id_is_refused(encoder):

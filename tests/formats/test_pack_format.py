@@ -4,13 +4,15 @@ import hashlib
 import json
 import pickle
 import threading
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from pydantic import ValidationError
 
 from rukh_loaders.errors import NpyError, PackError, VocabularyMismatchError, VocabularyTooLargeError
-from rukh_loaders.formats.manifest import read_manifest, write_manifest
+from rukh_loaders.formats import pack as pack_module
+from rukh_loaders.formats.manifest import read_manifest, verify_files, write_manifest
 from rukh_loaders.formats.pack import COLUMNS, Pack, PackInfo, PackWriter, open_pack
 from rukh_loaders.formats.publish import publish_folder
 from rukh_loaders.tokenizers import UciTokenizer
@@ -46,7 +48,7 @@ def append(writer, games):
 def write_pack(folder, games=GAMES, columns=None, manifest=None, **changes):
     with PackWriter(folder, info_of(games, **changes)) as writer:
         append(writer, games)
-        writer.write_columns(columns or columns_of(len(games)))
+        writer.append_columns(columns or columns_of(len(games)))
         writer.finish(manifest or {"months": ["2025-01"]})
     return folder
 
@@ -352,7 +354,9 @@ def test_starts_that_cannot_be_are_refused_at_open(tmp_path, tokens, starts, mes
         ([1, 2, 1, 4, 2], [0, 2], "game 1 has id 4 at position 1, allowed: none of <unk> 4"),
     ],
 )
-def test_ids_and_starts_that_cannot_be_are_found_by_verify(tmp_path, tokens, starts, message):
+@pytest.mark.parametrize("at_once", [1, 2, 3, 100])
+def test_ids_and_starts_that_cannot_be_are_found_by_verify(tmp_path, monkeypatch, tokens, starts, message, at_once):
+    monkeypatch.setattr(pack_module, "_VERIFY_TOKENS", at_once)
     opened = open_pack(foreign_pack(tmp_path, tokens, starts))
     with pytest.raises(PackError, match=message):
         opened.verify()
@@ -404,6 +408,18 @@ def test_the_writer_wants_every_column_in_its_dtype_and_one_value_a_game(tmp_pat
         write_pack(tmp_path / "b", columns=columns_of(3) | {"eco": np.zeros(3, np.int64)})
     with pytest.raises(NpyError, match="got 2 elements, expected 3"):
         write_pack(tmp_path / "c", columns=columns_of(2))
+
+
+def test_columns_come_at_once_or_piece_by_piece_to_the_same_bytes(tmp_path):
+    for name, borders in {"at once": [0, 3], "pieces": [0, 0, 1, 3]}.items():
+        with PackWriter(tmp_path / name, info_of(GAMES)) as writer:
+            append(writer, GAMES)
+            for begin, end in pairwise(borders):
+                writer.append_columns({column: values[begin:end] for column, values in columns_of(3).items()})
+            writer.finish({})
+    assert read_manifest(tmp_path / "at once") == read_manifest(tmp_path / "pieces")
+    verify_files(tmp_path / "pieces", read_manifest(tmp_path / "pieces"))
+    assert open_pack(tmp_path / "pieces").columns.keys() == COLUMNS.keys()
 
 
 def test_what_the_writer_says_of_itself_cannot_be_overruled(tmp_path):

@@ -2,6 +2,7 @@
 
 import random
 import time
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -200,6 +201,32 @@ def test_a_game_longer_than_any_real_one_is_dropped_and_not_held(monkeypatch: py
     (_, kept, ended), second = outline(text)
     assert (len(kept) < 1000, ended) == (True, False)
     assert second == ("b", "1. d4 1-0", True)
+
+
+def test_tags_longer_than_any_real_game_are_dropped_and_not_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "MAX_GAME_CHARACTERS", 1000)
+    text = pgn("1. e4 1-0", Site="a", White="x" * 3000) + "\n" + pgn("1. d4 1-0", Site="b")
+    games = [(game["site"], game["white"], game["ended"]) for game in games_of(text)]
+    assert games == [("a", None, False), ("b", "white", True)]
+
+
+def test_tags_that_are_no_columns_are_not_held() -> None:
+    game = PgnGame()
+    tracemalloc.start()
+    try:
+        for number in range(20_000):
+            add_line(game, f'[Tag{number} "{number}"]')
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert game.is_game
+    assert held < 100_000
+
+
+def test_text_that_is_dropped_before_the_first_tag_does_not_swallow_the_game(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "MAX_GAME_CHARACTERS", 1000)
+    text = "x" * 3000 + "\n" + pgn("1. d4 1-0", Site="b")
+    assert outline(text) == [(None, "", False), ("b", "1. d4 1-0", True)]
 
 
 def ended(text: str) -> bool:

@@ -310,6 +310,32 @@ def test_row_groups_and_bytes_do_not_depend_on_the_batches(tmp_path: Path, monke
     assert [metadata.row_group(number).num_rows for number in range(3)] == [40, 40, 20]
 
 
+@pytest.mark.parametrize("sizes", [[3000], [1, 1023, 1024, 952], [1500] * 2, [7] * 428 + [4]])
+def test_pages_do_not_depend_on_the_batches_either(tmp_path: Path, sizes: list[int]) -> None:
+    """Of several pages a column, those of one chunk: what pyarrow makes of the whole table."""
+    rows = [
+        {
+            "game_id": n,
+            "uci": f"{n * n % 9973:04d} " * 200,
+            "n_plies": n % 300,
+            "white_elo": n % 3000,
+            "black_elo": n % 7,
+        }
+        | {"result": "1-0", "time_control": f"{n}+0", "utc_date": None if n % 3 else n, "eco": "A00", "month": MONTH}
+        for n in range(3000)
+    ]
+    table = pa.Table.from_pylist(rows, GAMES_SCHEMA)
+    dictionaries = ["result", "eco", "time_control", "month"]
+    pq.write_table(table, tmp_path / "whole", compression="zstd", use_dictionary=dictionaries)
+    with GamesWriter(tmp_path / "batches") as games:
+        start = 0
+        for size in sizes:
+            games.append(table.slice(start, size).to_batches()[0])
+            start += size
+    assert start == len(rows)
+    assert (tmp_path / "batches").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
 def test_a_sample_month_is_read_like_any_other(tmp_path: Path) -> None:
     sources = [open_source("sample", MONTH, sample_games=30, seed=seed) for seed in (1, 1, 2)]
     manifests = [read_month(MONTH, source, Filters(), tmp_path / "month") for source in sources]

@@ -10,7 +10,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from training_rank import COUNT, EPOCHS
+from month_packs import write_month
+from training_rank import COUNT, EPOCHS, FIRST_ID
 
 
 @pytest.fixture
@@ -60,6 +61,9 @@ def uses_shared_memory(rank):
 
 
 def test_a_killed_training_resumed_by_other_numbers_of_ranks_counts_every_sample_over_two_epochs(launch, tmp_path):
+    games = [[1, FIRST_ID + game, 2] for game in range(COUNT)]
+    for month, of_month in (("2025-01", games[:50]), ("2025-02", games[50:])):
+        write_month(tmp_path / "packs" / month, of_month, vocab_size=1000)
     steps = 0
     for world_size, more in ((2, 9), (3, 14)):
         ranks = launch(world_size)

@@ -231,7 +231,7 @@ def test_games_past_2_to_the_31_and_32_tokens_are_served(tmp_path):
 @pytest.mark.parametrize(
     "choose",
     [
-        lambda packs: packs.games(slice(5, 29)),
+        lambda packs: packs.games(slice(5, 24)),
         lambda packs: packs.where(white_elo=(1030, 1110)),
         lambda packs: packs.split(salt="a", val=0.4)["val"],
     ],

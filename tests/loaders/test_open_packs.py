@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from month_packs import write_month, write_sparse_archive
 
-from rukh_loaders import open_pack, open_packs
+from rukh_loaders import PackedDataset, make_loader, open_pack, open_packs
 from rukh_loaders.errors import (
     GameIndexError,
     MonthsError,
@@ -269,6 +269,20 @@ def test_all_of_lichess_opens_within_a_second_and_keeps_no_file_open(tmp_path):
     assert packs.games_at(np.array([539_999_999_999])).tolist() == [6_799_999_999]
     assert packs.games(slice(-2, None)).token_range[1] == 540_000_000_000
     assert packs.columns_of(last)["game_id"].tolist() == [1, 1, 0]
+
+
+@pytest.mark.parametrize("shuffle", [True, "blocks"])
+def test_the_whole_archive_orders_an_epoch_at_once_and_serves_its_first_and_last_windows(tmp_path, shuffle):
+    write_sparse_archive(tmp_path / "uci", months=160, n_games=42_500_000, n_tokens=3_375_000_000)
+    begin = time.perf_counter()
+    dataset = PackedDataset(open_packs(tmp_path / "uci"), block=60, last_target=True)
+    batch = next(iter(make_loader(dataset, 64, shuffle=shuffle, prefetch=0)))
+    assert time.perf_counter() - begin < 1
+    assert batch.x.shape == (64, 60)
+    ends = dataset.gather(np.array([0, 6_799_999_999]))
+    assert ends.x.tolist() == [[0] * 60, [0] * 60]  # holes; the last game of 80 tokens ends with <eos>, further on
+    last = PackedDataset(open_packs(tmp_path / "uci"), block=100).gather(np.array([6_799_999_999]))
+    assert last.x[0].tolist() == [0] * 79 + [2] + [0] * 20
 
 
 @pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="the system does not say what its maps are told")

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from integer_source import IntegerSource, served
+from month_packs import write_month
 
 from rukh_loaders import Mixture, PackedDataset, make_loader, open_packs
 from rukh_loaders.errors import IterationClosedError, LoaderArgumentError, StateFormatError, StateMismatchError
@@ -279,12 +280,19 @@ def test_a_mixture_goes_on_where_its_state_was_saved(mixture):
     assert Counter(game < 60 for game in unbroken) == {True: 36, False: 12}
 
 
-def test_evaluation_on_a_mixture_is_the_same_samples_each_time(mixture):
-    dataset = PackedDataset(mixture, block=3)
-    loader = make_loader(dataset, 4, evaluate=True)
-    assert games_of(loader) == games_of(loader)
-    training = make_loader(dataset, 4, shuffle=False)
-    assert games_of(training) != games_of(training)
+def test_evaluation_on_a_mixture_is_refused_since_it_is_not_every_item_once(mixture):
+    with pytest.raises(LoaderArgumentError, match="evaluate on its parts"):
+        make_loader(PackedDataset(mixture, block=3), 4, evaluate=True)
+
+
+def test_a_state_is_refused_by_packs_that_differ_in_a_few_ids_where_no_manifest_tells_them_apart(tmp_path):
+    states = []
+    for name, last in (("one", 7), ("other", 8)):
+        folder = write_month(tmp_path / name / "2025-01", [[1, 5, 6, 2], [1, last, 2]])
+        (folder / "manifest.json").unlink()
+        states.append(make_loader(PackedDataset(folder, block=3), 2).state_dict())
+    with pytest.raises(StateMismatchError, match="the fingerprint "):
+        make_loader(PackedDataset(tmp_path / "one" / "2025-01", block=3), 2).load_state_dict(states[1])
 
 
 def test_a_state_is_refused_by_a_loader_of_other_games_or_windows(twenty_games):

@@ -116,6 +116,13 @@ def test_each_row_group_becomes_one_shard_in_order_beyond_ten(month):
     }
 
 
+@pytest.mark.parametrize("workers", [1, 3])
+def test_a_pack_is_the_same_bytes_whatever_number_of_workers_reads_its_shards(month, tmp_path, workers):
+    games = month / "games" / "games.parquet"
+    pack_shards(month / "shards", games, tmp_path / "again", workers=workers)
+    assert bytes_below(tmp_path / "again") == bytes_below(month / "pack")
+
+
 def test_shards_are_joined_by_number_not_by_name_beyond_ten_thousand(tmp_path, monkeypatch):
     """shard_10000 comes after shard_9999, although its name sorts before."""
     monkeypatch.setattr("rukh_assets.packing.shards.shard_name", lambda number: f"shard_{number + 9998}")

@@ -61,12 +61,12 @@ def test_a_killed_process_leaves_the_old_folder_or_none_and_the_next_run_cleans_
         class Slow:
             encoder, batches = make_encoder("uci"), 0
             vocabulary = encoder.vocabulary
-            def encode_batch(self, batch):
+            def encode_batch(self, batch, first_row=0):
                 self.batches += 1
                 if self.batches == 3:
                     print("in the middle", flush=True)
                     time.sleep(60)
-                return self.encoder.encode_batch(batch)
+                return self.encoder.encode_batch(batch, first_row)
         {call}(Path(sys.argv[1]), Slow(), Path(sys.argv[2]))
     """
     child = run_child(script, games, out)

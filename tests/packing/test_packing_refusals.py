@@ -29,7 +29,7 @@ def test_a_vocabulary_beyond_65536_ids_is_refused_before_anything_is_written(tmp
         def __init__(self, size):
             self.vocabulary = Vocabulary("uci", tuple(map(str, range(size))), "none")
 
-        def encode_batch(self, batch):
+        def encode_batch(self, batch, first_row=0):
             return np.array([1, 2], np.uint16), np.array([2], np.int64)
 
     games = write_games(tmp_path / "in" / "games.parquet", random_games(1))

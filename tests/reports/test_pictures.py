@@ -6,12 +6,12 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
-from corpora import random_games
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rukh_assets.errors import PictureError
-from rukh_assets.reports.pictures import game_lengths, histograms_svg, lengths_histogram, sparkline_svg
+from rukh_assets.reports.lengths import count_lengths, pack_lengths
+from rukh_assets.reports.pictures import histograms_svg, lengths_histogram, sparkline_svg
 from rukh_loaders.formats import open_pack
 
 PREFIX = "data:image/svg+xml;base64,"
@@ -50,12 +50,6 @@ def test_values_that_have_no_height_are_refused(values):
         sparkline_svg(values)
 
 
-def test_lengths_come_from_the_starts_and_the_number_of_tokens(packs):
-    pack = open_pack(packs["uci"])
-    assert game_lengths(pack).tolist() == [game["n_plies"] + 5 for game in random_games(40)]
-    assert game_lengths(pack, 7).tolist() == [game["n_plies"] + 5 for game in random_games(7)]
-
-
 def test_a_histogram_counts_every_game_once(packs):
     counts = lengths_histogram(open_pack(packs["san"]), most_bins=12)
     assert len(counts) <= 12
@@ -64,7 +58,7 @@ def test_a_histogram_counts_every_game_once(packs):
 
 
 def test_a_page_of_histograms_names_each_scheme_and_is_the_same_each_time(packs):
-    lengths = {scheme: game_lengths(open_pack(path)) for scheme, path in packs.items()}
+    lengths = {scheme: pack_lengths(open_pack(path)) for scheme, path in packs.items()}
     page = histograms_svg(lengths)
     assert page == histograms_svg(lengths)
     titles = [text.text for text in ET.fromstring(page).iter(f"{SVG}text") if ":" in text.text]
@@ -73,16 +67,18 @@ def test_a_page_of_histograms_names_each_scheme_and_is_the_same_each_time(packs)
 
 
 def test_one_length_alone_and_a_very_long_game_can_be_drawn():
-    ET.fromstring(histograms_svg({"uci": np.array([7]), "san": np.array([7] * 999 + [100_000])}))
+    ET.fromstring(
+        histograms_svg({"uci": count_lengths(np.array([7])), "san": count_lengths(np.array([7] * 999 + [100_000]))})
+    )
 
 
 def test_evenly_spread_lengths_give_even_bars():
     """Bins whose width is no whole number would hold two lengths here and three there, and show teeth."""
-    page = histograms_svg({"uci": np.repeat(np.arange(200), 5)}).decode()
+    page = histograms_svg({"uci": count_lengths(np.repeat(np.arange(200), 5))}).decode()
     heights = set(re.findall(r"v-([0-9.]+)h", page))
     assert len(heights) <= 2  # the last bar may differ
 
 
 def test_no_games_cannot_be_drawn():
     with pytest.raises(PictureError, match="no games; a histogram needs at least one"):
-        histograms_svg({"uci": np.array([], dtype=np.int64)})
+        histograms_svg({"uci": count_lengths(np.array([], dtype=np.int64))})
