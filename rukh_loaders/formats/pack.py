@@ -162,14 +162,14 @@ def open_pack(path: Path | str, vocab_hash: str | None = None) -> Pack:
 def _open_whole(path: Path) -> Pack:
     """Open all files of one and the same folder: when it is replaced meanwhile, open once more."""
     for _ in range(_ATTEMPTS):
-        before = _folder_identity(path)
+        before = folder_identity(path)
         fault = None
         try:
             pack = Pack(path)
         except FormatError as error:
             fault = error
             time.sleep(0.02)  # a folder that is moved aside to be replaced is back within moments
-        if _folder_identity(path) != before:
+        if folder_identity(path) != before:
             continue
         if fault is not None:
             raise fault if isinstance(fault, PackError) else PackError(str(fault)) from fault
@@ -177,7 +177,8 @@ def _open_whole(path: Path) -> Pack:
     raise PackError(f"{path}: was replaced {_ATTEMPTS} times while it was being opened")
 
 
-def _folder_identity(path: Path) -> tuple[int, int] | None:
+def folder_identity(path: Path) -> tuple[int, int] | None:
+    """What tells a folder from every other, however its path is spelled; None where there is none."""
     try:
         status = path.stat()
     except OSError:

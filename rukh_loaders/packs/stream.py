@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from rukh_loaders.errors import NoColumnError, PackError, VocabularyMismatchError
 from rukh_loaders.formats.manifest import digest
-from rukh_loaders.formats.pack import COLUMNS, Pack
+from rukh_loaders.formats.pack import COLUMNS, Pack, folder_identity
 from rukh_loaders.packs.spanning import Spanning
 
 Games = NDArray[np.int64]
@@ -117,7 +117,7 @@ class Stream:
 def _check_packs(packs: Sequence[Pack]) -> None:
     if not packs:
         raise PackError("got no pack; a stream needs one or more")
-    first, seen = packs[0], set()
+    first, seen = packs[0], set[object]()
     for pack in packs:
         mine, theirs = ((p.info.scheme, p.info.vocab_size, p.info.vocab_hash) for p in (pack, first))
         if mine != theirs:
@@ -125,9 +125,10 @@ def _check_packs(packs: Sequence[Pack]) -> None:
                 f"{pack.path}: has scheme, ids and vocabulary {mine}, {first.path} has {theirs}; "
                 "packs are opened together only where they agree"
             )
-        if pack.path in seen:
+        identity = folder_identity(pack.path) or pack.path  # one folder may be spelled, or linked to, in many ways
+        if identity in seen:
             raise PackError(f"{pack.path}: was given twice, so its games would be served twice")
-        seen.add(pack.path)
+        seen.add(identity)
 
 
 def _samples(pack: Pack) -> list[list[int]]:
