@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import threading
 import weakref
 from collections.abc import Iterator, Mapping
 from types import TracebackType
@@ -206,7 +207,7 @@ class Loader:
 
 
 class Iteration(Iterator[Batch]):
-    """The rest of one epoch of a loader.
+    """The rest of one epoch of a loader. Threads that share it wait for each other, and all of them meet its end.
 
     Raises:
         IterationClosedError: a batch is asked for after the iteration was ended before its last batch.
@@ -217,15 +218,27 @@ class Iteration(Iterator[Batch]):
         self._sent = sent
         self._ended_by: str | None = None
         self._exhausted = False
+        self._one_at_a_time = threading.Lock()
 
     def __next__(self) -> Batch:
-        if self._ended_by is not None:
-            raise IterationClosedError(f"this iteration has ended, since {self._ended_by}; call iter(loader) again")
+        with self._one_at_a_time:
+            return self._next()
+
+    def close(self, why: str = "it was closed") -> None:
+        """End the iteration and its thread; the loader stays where it is. `why` is for the error of a later next."""
+        if not self._exhausted:
+            self._ended_by = self._ended_by or why
+        if isinstance(self._sent, Prefetcher):
+            self._sent.close()
+
+    def _next(self) -> Batch:
+        self._check_open()
         if self._exhausted:
             raise StopIteration
         try:
             sent, position = next(self._sent)
         except StopIteration:
+            self._check_open()  # another thread may have closed it meanwhile
             self._exhausted = True
             self._loader._epoch, self._loader._position = self._loader._epoch + 1, 0
             raise
@@ -236,12 +249,9 @@ class Iteration(Iterator[Batch]):
         self._loader._position = position
         return batch
 
-    def close(self, why: str = "it was closed") -> None:
-        """End the iteration and its thread; the loader stays where it is. `why` is for the error of a later next."""
-        if not self._exhausted:
-            self._ended_by = self._ended_by or why
-        if isinstance(self._sent, Prefetcher):
-            self._sent.close()
+    def _check_open(self) -> None:
+        if self._ended_by is not None:
+            raise IterationClosedError(f"this iteration has ended, since {self._ended_by}; call iter(loader) again")
 
 
 def _sent(
