@@ -1,3 +1,5 @@
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -104,6 +106,14 @@ def test_games_are_packed_group_by_group_in_3_bytes_a_game():
     assert max(filled) <= 200
     assert 1 - np.sum(filled) / (200 * len(rows)) < 0.004
     assert packing.games.nbytes + packing.first.nbytes < 3 * lengths.size
+
+
+def test_packing_takes_no_longer_in_rows_of_two_billion_ids():
+    lengths = np.random.default_rng(2).integers(2, 400, 400)
+    began = time.perf_counter()
+    packing = pack(lengths, 2_000_000_000)
+    assert time.perf_counter() - began < 2
+    assert rows_of(packing) == [list(range(400))]
 
 
 def test_a_row_asked_for_alone_is_the_row_of_all():
