@@ -58,11 +58,19 @@ class Pack:
         return open_pack, (self.path, self.info.vocab_hash)
 
     def game(self, i: int) -> NDArray[np.uint16]:
-        """The ids of game i, frame included, mapped; outside 0..n_games-1, negatives included, `IndexError`."""
+        """The ids of game i, frame included, mapped; outside 0..n_games-1, negatives included, `IndexError`.
+
+        `PackError` where the game's start is outside the pack or not before the next one.
+        """
         if not 0 <= i < len(self):
             raise IndexError(f"{self.path}: no game {i}, allowed: 0 to {len(self) - 1}")
-        end = self.starts[i + 1] if i + 1 < len(self) else self.info.n_tokens
-        return self.tokens[self.starts[i] : end]
+        begin, end = int(self.starts[i]), int(self.starts[i + 1]) if i + 1 < len(self) else self.info.n_tokens
+        if not 0 <= begin < end <= self.info.n_tokens:
+            raise PackError(
+                f"{self.path}/starts.npy: game {i} goes from {begin} to {end} of {self.info.n_tokens} tokens, "
+                "expected starts that rise"
+            )
+        return self.tokens[begin:end]
 
     def check_vocabulary(self, vocab_hash: str) -> None:
         """Raise `VocabularyMismatchError`, with both hashes, when the pack was encoded with another vocabulary."""
