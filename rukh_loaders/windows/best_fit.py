@@ -90,6 +90,8 @@ class BestFitRows(PieceRows):
 
     def _lengths(self, begin: int, end: int) -> Numbers:
         _, lengths = self.games_of(np.arange(begin, end))
+        if lengths.min(initial=1) < 1:
+            raise self.damaged_start(int(self.packs.choice.select(begin + np.flatnonzero(lengths < 1)[:1])[0]))
         fits = lengths <= self.block
         self._numbers += lengths[fits].sum(), (~fits).sum()
         return lengths

@@ -13,6 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
+from rukh_loaders.errors import PackError
 from rukh_loaders.orders.permutation import hashed, mixed
 from rukh_loaders.packs.packs import Packs
 from rukh_loaders.windows.gather import Ids, StreamReader, groups
@@ -50,12 +51,15 @@ class PackRows:
         games = self.packs.choice.select(numbers)
         begins = self.packs.starts_of(games)
         lengths = self.packs.ends_of(games) - begins
-        if lengths.min(initial=1) < 1:
-            at = int(np.argmax(lengths < 1))
-            game = int(games[at])
-            pack = np.searchsorted(self.packs.game_offsets, game, side="right") - 1
-            raise self.packs.stream.damaged_start(game, int(begins[at] - self.packs.token_offsets[pack]))
+        if lengths.min(initial=0) < 0:
+            raise self.damaged_start(int(games[np.argmax(lengths < 0)]))
         return begins, lengths
+
+    def damaged_start(self, game: int) -> PackError:
+        """The error for a game of the stream that does not start before the next one does."""
+        pack = np.searchsorted(self.packs.game_offsets, game, side="right") - 1
+        start = self.packs.starts_of(np.array([game]))[0] - self.packs.token_offsets[pack]
+        return self.packs.stream.damaged_start(game, int(start))
 
     def games_from(self, first: Numbers, n_ids: Numbers) -> tuple[Numbers, Numbers, Numbers]:
         """The chosen games from the `first[i]`-th on, until they have `n_ids[i]` ids or more, or there are no more.

@@ -306,3 +306,13 @@ def test_falling_starts_are_a_pack_error_where_lengths_are_asked_for(tmp_path):
     ):
         with pytest.raises(PackError, match=r"starts.npy: game 2 (starts at|goes from) 10"):
             asked()
+
+
+def test_a_game_without_ids_is_a_pack_error_where_games_are_packed(tmp_path):
+    folder = write_games(tmp_path / "2024-01", [5] * 6)
+    starts = np.load(folder / "starts.npy")
+    starts[3] = starts[2]
+    np.save(folder / "starts.npy", starts)
+    (folder / "manifest.json").unlink()
+    with pytest.raises(PackError, match=r"starts.npy: game 2 starts at 10, expected 0 to 29, and starts that rise"):
+        PackedDataset(folder, 6, windows="best_fit")
