@@ -15,6 +15,7 @@ from rukh_loaders.batch import Batch, BatchSource, Shuffle
 from rukh_loaders.errors import IterationClosedError, LoaderArgumentError
 from rukh_loaders.orders.mixture import MixtureOrder
 from rukh_loaders.orders.order import Order
+from rukh_loaders.orders.permutation import MAX_COUNT
 from rukh_loaders.serving.placement import Placement, placement_of
 from rukh_loaders.serving.prefetch import Prefetcher
 from rukh_loaders.serving.ranks import RankBatches, find_rank
@@ -65,8 +66,8 @@ def make_loader(
     """
     if not isinstance(shuffle, bool) and shuffle != "blocks":
         raise LoaderArgumentError(f"shuffle is {shuffle!r}; it must be True, False or 'blocks'")
-    if prefetch < 0:
-        raise LoaderArgumentError(f"prefetch is {prefetch}; it must be 0 or more, 0 for no thread")
+    if not hasattr(prefetch, "__index__") or operator.index(prefetch) < 0:
+        raise LoaderArgumentError(f"prefetch is {prefetch!r}; it must be 0 or more, 0 for no thread")
     if not callable(getattr(dataset, "gather", None)):
         raise LoaderArgumentError(
             f"the dataset is a {type(dataset).__name__}, which gathers no batches; "
@@ -135,8 +136,8 @@ class Loader:
 
     def set_epoch(self, epoch: int) -> None:
         """Go to the beginning of another epoch; in the current one stay where it is."""
-        if operator.index(epoch) < 0:
-            raise LoaderArgumentError(f"epoch is {epoch}; it must be 0 or more")
+        if not 0 <= operator.index(epoch) < MAX_COUNT:
+            raise LoaderArgumentError(f"epoch is {epoch}; it must be 0 or more, and below 2**62")
         if epoch != self._epoch:
             self._go_to(operator.index(epoch), 0, "set_epoch was called")
 

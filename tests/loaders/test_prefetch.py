@@ -144,9 +144,10 @@ def test_the_batches_are_the_same_however_many_are_made_ahead(prefetch):
     assert served(make_loader(IntegerSource(), 8, prefetch=prefetch)) == expected
 
 
-def test_a_negative_number_of_batches_ahead_raises():
-    with pytest.raises(LoaderArgumentError, match="prefetch is -1; it must be 0 or more"):
-        make_loader(IntegerSource(), 8, prefetch=-1)
+@pytest.mark.parametrize("prefetch", [-1, None, "2", 1.5])
+def test_a_number_of_batches_ahead_that_is_none_is_refused(prefetch):
+    with pytest.raises(LoaderArgumentError, match=f"prefetch is {prefetch!r}; it must be 0 or more"):
+        make_loader(IntegerSource(), 8, prefetch=prefetch)
 
 
 def test_without_prefetch_there_is_no_thread():
