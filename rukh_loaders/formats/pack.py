@@ -93,6 +93,8 @@ class Pack:
                 verify_files(self.path, self.manifest, on_bytes)
             except FormatError as error:
                 raise PackError(str(error)) from error
+            except OSError as error:
+                raise _unreadable(self.path, error) from error
         self._verify_starts()
         for begin in range(0, self.tokens.size, _VERIFY_TOKENS):
             ids = self.tokens[begin : begin + _VERIFY_TOKENS]
@@ -171,11 +173,11 @@ def _open_whole(path: Path) -> Pack:
     """Open all files of one and the same folder: when it is replaced meanwhile, open once more."""
     for _ in range(_ATTEMPTS):
         before = folder_identity(path)
-        fault = None
+        fault: FormatError | None = None
         try:
             pack = Pack(path)
-        except FormatError as error:
-            fault = error
+        except (FormatError, OSError) as error:
+            fault = error if isinstance(error, FormatError) else _unreadable(path, error)
             time.sleep(0.02)  # a folder that is moved aside to be replaced is back within moments
         if folder_identity(path) != before:
             continue
@@ -183,6 +185,10 @@ def _open_whole(path: Path) -> Pack:
             raise fault if isinstance(fault, PackError) else PackError(str(fault)) from fault
         return pack
     raise PackError(f"{path}: was replaced {_ATTEMPTS} times while it was being opened")
+
+
+def _unreadable(folder: Path, error: OSError) -> PackError:
+    return PackError(f"{error.filename or folder}: cannot be read: {error.strerror or error}")
 
 
 def folder_identity(path: Path) -> tuple[int, int] | None:
