@@ -88,6 +88,6 @@ def _end_thread(wanted: SimpleQueue[bool], thread: threading.Thread) -> None:
         while True:
             wanted.get_nowait()  # so that nothing is made any more that nobody will see
     wanted.put(False)
-    # It cannot be joined where the garbage collector happens to run in it, or before it has begun: a Ctrl-C may come then.
+    # It cannot be joined by itself, where the garbage collector may run, or where a Ctrl-C came before it began.
     with contextlib.suppress(RuntimeError):
         thread.join(_JOIN_SECONDS)

@@ -149,7 +149,7 @@ def test_an_unsigned_index_is_never_taken_as_a_row_that_fills_up(months, outside
 
 @pytest.mark.parametrize("indices", [[0, 1], torch.tensor([0, 1]), 1, np.array(1), np.array([[0, 1]])])
 def test_indices_that_are_no_row_of_numbers_are_refused(months, indices):
-    with pytest.raises(TypeError, match=r"indices are a numpy array of shape \(n,\), got (one of shape|list|Tensor|int)"):
+    with pytest.raises(TypeError, match=r"numpy array of shape \(n,\), got (one of shape|list|Tensor|int)"):
         PackedDataset(months).gather(indices)
 
 

@@ -273,11 +273,12 @@ def test_a_damaged_start_is_a_pack_error_where_it_is_met(damaged, kind, months):
     packs = open_packs(damaged.parent)
     if kind == "scattered":
         packs = packs.where(np.arange(packs.n_games) != 4)
+    dataset_of = {
+        "padded": lambda: PaddedDataset(packs, 6),
+        "best_fit": lambda: PackedDataset(packs, 6, windows="best_fit"),
+    }.get(kind, lambda: PackedDataset(packs, 6))
     with pytest.raises(PackError, match=SAYS_WHICH_GAME):
-        if kind == "padded":
-            PaddedDataset(packs, 6).gather(np.arange(6))
-        else:
-            PackedDataset(packs, 6, windows="best_fit" if kind == "best_fit" else "games").gather(np.arange(5))
+        dataset_of().gather(np.arange(5))
 
 
 def test_a_damaged_start_is_a_pack_error_where_games_or_masks_are_asked_for(damaged):
