@@ -13,6 +13,7 @@ A share of the games, chosen by a hash of their ids, is never trained on and jud
 import argparse
 import itertools
 import os
+import pickle
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # where it is imported rather th
 from tiny_decoder import TinyDecoder, Trainer, epochs, summed_loss
 
 from rukh_loaders import PackedDataset, make_loader, open_packs
+from rukh_loaders.errors import RukhLoadersError
 
 
 class Run:
@@ -36,6 +38,9 @@ class Run:
         if chosen.min_elo is not None:
             packs = packs.where(white_elo=(chosen.min_elo, None), black_elo=(chosen.min_elo, None))
         parts = packs.split(salt="train_tiny", val=chosen.val)
+        for use, part in (("train on", parts["train"]), ("judge by", parts["val"])):
+            if not part.n_games:
+                sys.exit(f"--val {chosen.val} leaves none of {packs.n_games} games to {use}; take another share")
         rows = chosen.batch // world_size()
         self.model = TinyDecoder(packs.vocab_size, chosen.block, seed=chosen.seed).to(device)
         wrapped = DistributedDataParallel(self.model) if world_size() > 1 else self.model
@@ -67,7 +72,11 @@ class Run:
         building.replace(path)
 
     def load(self, path: Path) -> None:
-        state = torch.load(path, map_location="cpu", weights_only=True)
+        try:
+            state = torch.load(path, map_location="cpu", weights_only=True)
+        except (RuntimeError, EOFError, OSError, pickle.UnpicklingError) as error:
+            reason = str(error).partition("\n")[0] or "it ends too early"
+            sys.exit(f"{path}: cannot be read as a checkpoint: {reason}; to begin anew, remove it")
         self.model.load_state_dict(state["model"])
         self.trainer.load_state_dict(state["trainer"])
         self.loader.load_state_dict(state["loader"])
@@ -151,4 +160,7 @@ def say(text: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    try:
+        main(sys.argv[1:])
+    except RukhLoadersError as error:
+        sys.exit(f"{error}")

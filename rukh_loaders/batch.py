@@ -155,7 +155,8 @@ class Batch:
     def _widen(self) -> tuple[Tensor, Tensor]:
         assert self.tokens_uint16 is not None
         wide = self.tokens_uint16.to(torch.int64) & 0xFFFF  # the ids from 32,768 on are negative as int16
-        self._x, self._y = wide[:, :-1].contiguous(), wide[:, 1:].contiguous()
+        # Not `contiguous`, which copies nothing of a single row: x and y would share their memory.
+        self._x, self._y = (ids.clone(memory_format=torch.contiguous_format) for ids in (wide[:, :-1], wide[:, 1:]))
         if self._targets_end_at_eos:
             self._y.masked_fill_(self._x == EOS, PAD)
         return self._x, self._y

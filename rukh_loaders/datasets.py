@@ -14,6 +14,7 @@ is 0 in every scheme: train with `ignore_index=0`.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any, Literal, get_args
 
@@ -81,6 +82,7 @@ class PackedDataset(RowsDataset):
         loss_mask: Trained | None = None,
         widen_on_device: bool = False,
     ) -> None:
+        random_offsets = operator.index(random_offsets)
         self.windows: Kind = windows or ("games" if start_at_game else "blocks")
         rows_of, kind = _rows(self.windows, random_offsets, too_long)
         super().__init__(
@@ -94,7 +96,7 @@ class PackedDataset(RowsDataset):
             widen_on_device=widen_on_device,
         )
         self._options: dict[str, Any] = {
-            "last_target": last_target,
+            "last_target": self.last_target,
             "windows": self.windows,
             "random_offsets": random_offsets,
             "too_long": too_long,

@@ -255,6 +255,10 @@ class NoSuchPlyError(UsageError):
     """A ply outside those of the game."""
 
 
+class NeedlessTokenizerError(UsageError):
+    """A bpe tokenizer given for a pack of another scheme."""
+
+
 class UnreadableIdsError(UsageError):
     """Ids that cannot be turned into moves: of another vocabulary, or of `bpe` without its tokenizer."""
 

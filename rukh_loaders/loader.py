@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import threading
 import weakref
 from collections.abc import Iterator, Mapping
 from types import TracebackType
@@ -14,6 +15,7 @@ from rukh_loaders.batch import AnyBatchT, BatchSource, Shuffle
 from rukh_loaders.errors import IterationClosedError, LoaderArgumentError
 from rukh_loaders.orders.mixture import MixtureOrder
 from rukh_loaders.orders.order import Order
+from rukh_loaders.orders.permutation import MAX_COUNT
 from rukh_loaders.serving.placement import Placement, placement_of
 from rukh_loaders.serving.prefetch import Prefetcher
 from rukh_loaders.serving.ranks import RankBatches, find_rank
@@ -65,8 +67,8 @@ def make_loader(
     """
     if not isinstance(shuffle, bool) and shuffle != "blocks":
         raise LoaderArgumentError(f"shuffle is {shuffle!r}; it must be True, False or 'blocks'")
-    if prefetch < 0:
-        raise LoaderArgumentError(f"prefetch is {prefetch}; it must be 0 or more, 0 for no thread")
+    if not hasattr(prefetch, "__index__") or operator.index(prefetch) < 0:
+        raise LoaderArgumentError(f"prefetch is {prefetch!r}; it must be 0 or more, 0 for no thread")
     if not callable(getattr(dataset, "gather", None)):
         raise LoaderArgumentError(
             f"the dataset is a {type(dataset).__name__}, which gathers no batches; "
@@ -135,8 +137,8 @@ class Loader(Generic[AnyBatchT]):
 
     def set_epoch(self, epoch: int) -> None:
         """Go to the beginning of another epoch; in the current one stay where it is."""
-        if operator.index(epoch) < 0:
-            raise LoaderArgumentError(f"epoch is {epoch}; it must be 0 or more")
+        if not 0 <= operator.index(epoch) < MAX_COUNT:
+            raise LoaderArgumentError(f"epoch is {epoch}; it must be 0 or more, and below 2**62")
         if epoch != self._epoch:
             self._go_to(operator.index(epoch), 0, "set_epoch was called")
 
@@ -207,7 +209,7 @@ class Loader(Generic[AnyBatchT]):
 
 
 class Iteration(Iterator[AnyBatchT]):
-    """The rest of one epoch of a loader.
+    """The rest of one epoch of a loader. Threads that share it wait for each other, and all of them meet its end.
 
     Raises:
         IterationClosedError: a batch is asked for after the iteration was ended before its last batch.
@@ -218,15 +220,27 @@ class Iteration(Iterator[AnyBatchT]):
         self._sent = sent
         self._ended_by: str | None = None
         self._exhausted = False
+        self._one_at_a_time = threading.Lock()
 
     def __next__(self) -> AnyBatchT:
-        if self._ended_by is not None:
-            raise IterationClosedError(f"this iteration has ended, since {self._ended_by}; call iter(loader) again")
+        with self._one_at_a_time:
+            return self._next()
+
+    def close(self, why: str = "it was closed") -> None:
+        """End the iteration and its thread; the loader stays where it is. `why` is for the error of a later next."""
+        if not self._exhausted:
+            self._ended_by = self._ended_by or why
+        if isinstance(self._sent, Prefetcher):
+            self._sent.close()
+
+    def _next(self) -> AnyBatchT:
+        self._check_open()
         if self._exhausted:
             raise StopIteration
         try:
             sent, position = next(self._sent)
         except StopIteration:
+            self._check_open()  # another thread may have closed it meanwhile
             self._exhausted = True
             self._loader._epoch, self._loader._position = self._loader._epoch + 1, 0
             raise
@@ -237,12 +251,9 @@ class Iteration(Iterator[AnyBatchT]):
         self._loader._position = position
         return batch
 
-    def close(self, why: str = "it was closed") -> None:
-        """End the iteration and its thread; the loader stays where it is. `why` is for the error of a later next."""
-        if not self._exhausted:
-            self._ended_by = self._ended_by or why
-        if isinstance(self._sent, Prefetcher):
-            self._sent.close()
+    def _check_open(self) -> None:
+        if self._ended_by is not None:
+            raise IterationClosedError(f"this iteration has ended, since {self._ended_by}; call iter(loader) again")
 
 
 def _sent(

@@ -16,6 +16,7 @@ from rukh_loaders.errors import (
     StateMismatchError,
 )
 from rukh_loaders.orders.order import FeistelOrder, Indices, Order
+from rukh_loaders.orders.permutation import MAX_COUNT
 from rukh_loaders.serving.ranks import find_rank
 
 _TAKEN_AT_ONCE = 1 << 14  # positions, over all ranks
@@ -84,11 +85,13 @@ class ResumableSampler(Sampler[int]):
 
         Without `position` it is the whole epoch, or what is left of it where that is what a state was loaded for.
         """
-        if operator.index(epoch) < 0:
+        epoch = operator.index(epoch)
+        if epoch < 0:
             raise LoaderArgumentError(f"epoch is {epoch}; it must be 0 or more")
         if position is None:
             position = self._position if epoch == self._epoch and self._running is None else 0
-        if not 0 <= operator.index(position) <= self.count:
+        position = operator.index(position)
+        if not 0 <= position <= self.count:
             raise LoaderArgumentError(f"position is {position}; it must be from 0 to {self.count}")
         self._epoch, self._position, self._running = epoch, position, None
 
@@ -103,14 +106,19 @@ class ResumableSampler(Sampler[int]):
             StateFormatError: `state` is not what `state_dict` gives.
             StateMismatchError: it is the place in another order: of another count, seed, kind or fingerprint.
         """
+        if not isinstance(state, Mapping):
+            raise StateFormatError(f"the state is {state!r}; expected what state_dict gives, a mapping")
         if set(state) != set(self.state_dict()):
             raise StateFormatError(
-                f"the state has the keys {sorted(state)}; a sampler's has {sorted(self.state_dict())}"
+                f"the state has the keys {sorted(map(str, state))}; a sampler's has {sorted(self.state_dict())}"
             )
         for name, own in self._identity().items():
             if state[name] != own:
                 raise StateMismatchError(f"the state was saved with the {name} {state[name]!r} and this is {own!r}")
-        self.set_epoch(state["epoch"], operator.index(state["position"]))
+        for name, most in (("epoch", MAX_COUNT - 1), ("position", self.count)):
+            if not hasattr(state[name], "__index__") or not 0 <= state[name] <= most:
+                raise StateFormatError(f"the state has the {name} {state[name]!r}; it must be from 0 to {most}")
+        self.set_epoch(state["epoch"], state["position"])
 
     def __iter__(self) -> Iterator[int]:
         # A generator, since loaders ask for iterators that they never draw from: an epoch begins with its first index.

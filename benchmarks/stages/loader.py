@@ -1,11 +1,13 @@
 """Batches a second: the package's loader beside loaders of one item at a time, other projects' and what caps it."""
 
 import tempfile
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from torch.utils.data import DataLoader
 
 from benchmarks.measure import Timing, Variant, Work, interleave
@@ -14,8 +16,8 @@ from benchmarks.plan import Plan
 from benchmarks.report import Floor, Result
 from benchmarks.residency import read_whole
 from benchmarks.window_loaders import nanogpt_batches, without_end, written_windows
-from rukh_loaders import PackedDataset, make_loader, open_pack
-from rukh_loaders.formats import Pack
+from rukh_loaders import PackedDataset, make_loader, open_pack, open_packs
+from rukh_loaders.formats import Pack, PackWriter
 from rukh_loaders.rates import resident_share
 from rukh_loaders.rates.baselines import CarefulWindows, NaiveWindows, batches_by_item, gather_alone
 from rukh_loaders.sampler import ResumableSampler
@@ -26,6 +28,8 @@ _SLOW_WINDOWS, _FAST_WINDOWS = 12_800, 256_000
 _QUICK = 4
 """How many times fewer where floors are not judged."""
 _PEERS_WINDOWS = 200_000
+_OTHERS_BATCH = 256
+_FILES = {"ids in memory": "tokens", "starts in memory": "starts"}
 
 _NAIVE, _CAREFUL, _OURS, _STOCK, _LIMIT = "naive", "careful", "rukh", "rukh, stock DataLoader", "gather alone"
 
@@ -50,23 +54,24 @@ _OF_LIMIT = Floor(least=50)
 def loader(plan: Plan) -> list[Result]:
     """Shuffled windows of 200 from the games' starts, in batches of 64 and of 256, all variants in turns."""
     pack = open_pack(plan.corpora.pack(plan.games))
-    for name in ("tokens.npy", "starts.npy"):
-        read_whole(pack.path / name)
+    for file in _FILES.values():
+        read_whole(pack.path / f"{file}.npy")
     with tempfile.TemporaryDirectory() as folder:
         peers = _written_for(pack, Path(folder))
         variants = [
             variant for batch in _FLOORS for variant in (*_variants(plan, pack, batch), *_peers(plan, peers, batch))
         ]
+        variants += _others(plan, pack, in_months(pack, Path(folder, "months")))
         timings = interleave(variants, plan.rounds)
-    return [
+    results = [
         *(result for batch in _FLOORS for result in _compared(plan, batch, timings)),
         *(
             Result("loader", name, note=f"not run, to install: {INSTALL}")
             for name, peer in PEERS.items()
             if not peer.is_installed
         ),
-        _residency(pack),
     ]
+    return judged_in_memory(results, {name: resident_share(pack.path / f"{file}.npy") for name, file in _FILES.items()})
 
 
 def _variants(plan: Plan, pack: Pack, batch: int) -> list[Variant]:
@@ -83,6 +88,39 @@ def _variants(plan: Plan, pack: Pack, batch: int) -> list[Variant]:
         _serving(_STOCK, without_end(stock), batch, fast),
         _serving(_LIMIT, gather_alone(pack, BLOCK, batch), batch, fast),
     ]
+
+
+def _others(plan: Plan, pack: Pack, months: Path) -> list[Variant]:
+    """What other choices and rows than windows at all games of one pack cost: no floors."""
+    one = open_packs(pack)
+    datasets = {
+        "rukh, 12 months": PackedDataset(months, BLOCK),
+        "rukh, 1 game in 5": PackedDataset(one.where(np.arange(one.n_games) % 5 == 0), BLOCK),
+        "rukh, best_fit": PackedDataset(one, BLOCK, windows="best_fit"),
+        "rukh, with masks": PackedDataset(one, BLOCK, position_ids=True, cu_seqlens=True, loss_mask="moves"),
+    }
+    return [
+        _serving(
+            name,
+            without_end(make_loader(dataset, _OTHERS_BATCH, prefetch=0, drop_last=False)),
+            _OTHERS_BATCH,
+            _a_call(plan, len(dataset), _SLOW_WINDOWS),
+        )
+        for name, dataset in datasets.items()
+    ]
+
+
+def in_months(pack: Pack, folder: Path) -> Path:
+    """The games of `pack`, in twelve packs without columns."""
+    bounds = np.linspace(0, len(pack), 13).astype(int).tolist()
+    starts = np.append(pack.starts, np.int64(pack.info.n_tokens))
+    for month, (first, end) in enumerate(pairwise(bounds), start=1):
+        ids = pack.tokens[starts[first] : starts[end]]
+        info = pack.info.model_copy(update={"n_games": end - first, "n_tokens": ids.size})
+        with PackWriter(folder / f"2024-{month:02}", info) as writer:
+            writer.append(ids, np.diff(starts[first : end + 1]))
+            writer.finish({})
+    return folder
 
 
 def _written_for(pack: Pack, folder: Path) -> dict[str, Path]:
@@ -151,9 +189,22 @@ def _compared(plan: Plan, batch: int, timings: Mapping[str, Timing]) -> list[Res
     return results
 
 
-def _residency(pack: Pack) -> Result:
-    """Whether the pack lay in memory to the end: speeds of a cold one are the disk's."""
-    share = resident_share(pack.path / "tokens.npy")
+def judged_in_memory(results: Sequence[Result], shares: Mapping[str, float | None]) -> list[Result]:
+    """The results, and which share of the pack's files the system held to the end, None where it does not tell.
+
+    Speeds of a pack that was not wholly in memory are the disk's: then no floor is judged.
+    """
+    if any(share is not None and share < 1 for share in shares.values()):
+        results = [result if result.floor is None else _not_judged(result) for result in results]
+    return [*results, *(_residency(name, share) for name, share in shares.items())]
+
+
+def _not_judged(result: Result) -> Result:
+    note = "not judged: the pack was not all in memory"
+    return replace(result, met=None, note=note if result.note is None else f"{result.note}; {note}")
+
+
+def _residency(name: str, share: float | None) -> Result:
     if share is None:
-        return Result("loader", "pack in memory", note="this system does not tell")
-    return Result("loader", "pack in memory", value=100 * share, unit="%", note="at the end of the stage")
+        return Result("loader", name, note="this system does not tell")
+    return Result("loader", name, value=100 * share, unit="%", note="at the end of the stage")

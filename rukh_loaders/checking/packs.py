@@ -50,7 +50,7 @@ def packs_below(path: Path) -> list[Path]:
         return _folders(path)
     except NoPacksError as error:
         below = []
-        for child in sorted(path.iterdir()):
+        for child in _children(path):
             if child.is_dir() and not child.name.startswith("."):
                 try:
                     below += _folders(child)
@@ -115,6 +115,13 @@ def _grouped(packs: Mapping[str, Pack], key: Callable[[Pack], str]) -> dict[str,
 
 def _folders(path: Path) -> list[Path]:
     return [found.path if isinstance(found, Pack) else found for found in find_packs(path)]
+
+
+def _children(path: Path) -> list[Path]:
+    try:
+        return sorted(path.iterdir())
+    except OSError:  # it may not be listed, as was said when packs were looked for in it
+        return []
 
 
 def _named(folders: Sequence[Path]) -> dict[str, Path]:

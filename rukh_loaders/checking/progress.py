@@ -19,8 +19,8 @@ class Progress:
         self.label = label
         self.total = total
         self.done = 0
-        self._stream = sys.stderr if stream is None else stream
-        self._shown = self._stream.isatty()
+        self._stream = sys.stderr if stream is None else stream  # None where stderr is closed
+        self._shown = self._stream is not None and self._stream.isatty()
         self._next = 0.0
 
     def advance(self, count: int) -> None:

@@ -59,11 +59,19 @@ class Pack:
         return open_pack, (self.path, self.info.vocab_hash)
 
     def game(self, i: int) -> NDArray[np.uint16]:
-        """The ids of game i, frame included, mapped; outside 0..n_games-1, negatives included, `IndexError`."""
+        """The ids of game i, frame included, mapped; outside 0..n_games-1, negatives included, `IndexError`.
+
+        `PackError` where the game's start is outside the pack or not before the next one.
+        """
         if not 0 <= i < len(self):
             raise IndexError(f"{self.path}: no game {i}, allowed: 0 to {len(self) - 1}")
-        end = self.starts[i + 1] if i + 1 < len(self) else self.info.n_tokens
-        return self.tokens[self.starts[i] : end]
+        begin, end = int(self.starts[i]), int(self.starts[i + 1]) if i + 1 < len(self) else self.info.n_tokens
+        if not 0 <= begin < end <= self.info.n_tokens:
+            raise PackError(
+                f"{self.path}/starts.npy: game {i} goes from {begin} to {end} of {self.info.n_tokens} tokens, "
+                "expected starts that rise"
+            )
+        return self.tokens[begin:end]
 
     def check_vocabulary(self, vocab_hash: str) -> None:
         """Raise `VocabularyMismatchError`, with both hashes, when the pack was encoded with another vocabulary."""
@@ -87,6 +95,8 @@ class Pack:
                 verify_files(self.path, self.manifest, on_bytes)
             except FormatError as error:
                 raise PackError(str(error)) from error
+            except OSError as error:
+                raise _unreadable(self.path, error) from error
         self._verify_starts()
         for begin in range(0, self.tokens.size, _VERIFY_TOKENS):
             ids = self.tokens[begin : begin + _VERIFY_TOKENS]
@@ -169,14 +179,14 @@ def open_pack(path: Path | str, vocab_hash: str | None = None) -> Pack:
 def _open_whole(path: Path) -> Pack:
     """Open all files of one and the same folder: when it is replaced meanwhile, open once more."""
     for _ in range(_ATTEMPTS):
-        before = _folder_identity(path)
-        fault = None
+        before = folder_identity(path)
+        fault: FormatError | None = None
         try:
             pack = Pack(path)
-        except FormatError as error:
-            fault = error
+        except (FormatError, OSError) as error:
+            fault = error if isinstance(error, FormatError) else _unreadable(path, error)
             time.sleep(0.02)  # a folder that is moved aside to be replaced is back within moments
-        if _folder_identity(path) != before:
+        if folder_identity(path) != before:
             continue
         if fault is not None:
             raise fault if isinstance(fault, PackError) else PackError(str(fault)) from fault
@@ -184,7 +194,12 @@ def _open_whole(path: Path) -> Pack:
     raise PackError(f"{path}: was replaced {_ATTEMPTS} times while it was being opened")
 
 
-def _folder_identity(path: Path) -> tuple[int, int] | None:
+def _unreadable(folder: Path, error: OSError) -> PackError:
+    return PackError(f"{error.filename or folder}: cannot be read: {error.strerror or error}")
+
+
+def folder_identity(path: Path) -> tuple[int, int] | None:
+    """What tells a folder from every other, however its path is spelled; None where there is none."""
     try:
         status = path.stat()
     except OSError:

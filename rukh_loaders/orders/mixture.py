@@ -15,7 +15,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,15 +24,15 @@ from rukh_loaders.formats.manifest import digest
 from rukh_loaders.orders.order import Indices, check_positions, check_shuffle, derived_seed
 from rukh_loaders.orders.permutation import MAX_COUNT, Permutations, hashed, keys_of
 from rukh_loaders.orders.schedule import Schedule
-
-if TYPE_CHECKING:
-    from rukh_loaders.packs.packs import Packs
+from rukh_loaders.packs.packs import Packs, Root, open_packs
 
 _CHUNK = 32768  # positions worked out at a time, so that memory is that of the result
 
 
 class Mixture:
     """Corpora with weights, which need not sum to 1: what a dataset serves in the order of a `MixtureOrder`.
+
+    Each is what `open_packs` gave, or what it takes, such as a folder, which is opened.
 
     `samples` is the length of an epoch; without it, an epoch ends when the first part has been served whole. `weights`
     are the shares that are served: those asked for, as exact fractions, or the nearest multiples of 2**-20 where they
@@ -43,16 +42,16 @@ class Mixture:
         EmptyPartError: no part, or one in which no game is chosen. A `ValueError`, as are the others.
         WeightError: a weight that is not a positive finite number, or too small beside the others to be served.
         VocabularyMismatchError: parts of different vocabularies.
-        OrderArgumentError: `samples` is below 1.
+        OrderArgumentError: `samples` is below 1 or above 2**62.
     """
 
-    def __init__(self, parts: Iterable[tuple[Packs, float | Fraction]], samples: int | None = None) -> None:
+    def __init__(self, parts: Iterable[tuple[Packs | Root, float | Fraction]], samples: int | None = None) -> None:
         pairs = list(parts)
-        self.parts = tuple(packs for packs, _ in pairs)
+        self.parts = tuple(packs if isinstance(packs, Packs) else open_packs(packs) for packs, _ in pairs)
         _check_sizes([packs.n_games for packs in self.parts], "games")
         _check_vocabularies(self.parts)
-        _check_samples(samples)
-        self.samples = samples
+        self.samples = None if samples is None else operator.index(samples)
+        _check_samples(self.samples)
         self.schedule = Schedule.of(weight for _, weight in pairs)
 
     @property
@@ -145,8 +144,8 @@ def _check_sizes(sizes: Sequence[int], things: str) -> None:
 
 
 def _check_samples(samples: int | None) -> None:
-    if samples is not None and operator.index(samples) < 1:
-        raise OrderArgumentError(f"samples is {samples}; it must be 1 or more")
+    if samples is not None and not 1 <= operator.index(samples) <= MAX_COUNT:
+        raise OrderArgumentError(f"samples is {samples}; it must be 1 or more, and 2**62 at most")
 
 
 def _check_vocabularies(parts: Sequence[Packs]) -> None:

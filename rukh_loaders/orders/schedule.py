@@ -99,7 +99,7 @@ class Schedule:
 def _fraction(weight: float | Fraction) -> Fraction:
     try:
         fraction = Fraction(str(weight))
-    except ValueError:  # nan, inf and what is no number
+    except (ValueError, ZeroDivisionError):  # nan, inf and what is no number
         fraction = Fraction(0)
     if fraction <= 0:
         raise WeightError(f"a weight is {weight!r}; it must be a positive finite number")

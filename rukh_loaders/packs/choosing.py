@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rukh_loaders.errors import ChoiceError
+from rukh_loaders.errors import ChoiceError, NoColumnError
 from rukh_loaders.packs.chosen import BLOCK, Choice, ChoiceBuilder, GameRange
 from rukh_loaders.packs.criteria import Criterion
 from rukh_loaders.packs.stream import Stream
@@ -145,6 +145,9 @@ class _ChunkColumns(Mapping[str, NDArray[Any]]):
         return name in self.stream.column_names
 
     def __iter__(self) -> Iterator[str]:
+        if not len(self):
+            packs = ", ".join(str(pack.path) for pack in self.stream.packs[:3])
+            raise NoColumnError(f"{packs}: have no column in common, so a function has nothing to tell games by")
         return iter(self.stream.column_names)
 
     def __len__(self) -> int:

@@ -56,16 +56,27 @@ def month_of(pack: Found) -> str | None:
 
 def _packs_in(root: str | os.PathLike[str]) -> list[Found]:
     folder = Path(root).absolute()
-    if (folder / META).is_file() or not folder.is_dir():
+    if _may_be_pack(folder) or not folder.is_dir():
         return [folder]  # what is no folder is for open_pack to refuse
-    names = sorted(entry.name for entry in os.scandir(folder) if entry.is_dir() and not entry.name.startswith("."))
-    packs: list[Found] = [folder / name for name in names if _MONTH.fullmatch(name) or (folder / name / META).is_file()]
+    try:
+        names = sorted(entry.name for entry in os.scandir(folder) if entry.is_dir() and not entry.name.startswith("."))
+    except OSError as error:
+        raise NoPacksError(f"{folder}: cannot be looked into for packs: {error.strerror or error}") from error
+    packs: list[Found] = [folder / name for name in names if _MONTH.fullmatch(name) or _may_be_pack(folder / name)]
     if not packs:
         raise NoPacksError(
             f"{folder}: holds no pack: neither a {META} nor folders named like months; "
             f"the folders in it: {_shortly(names) or 'none'}"
         )
     return packs
+
+
+def _may_be_pack(folder: Path) -> bool:
+    """Whether a meta.json is there, or nobody may see: then `open_pack` says so, and no pack is left out in silence."""
+    try:
+        return (folder / META).is_file()
+    except OSError:
+        return True
 
 
 def _expand(text: str) -> list[str]:

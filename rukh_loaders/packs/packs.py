@@ -55,6 +55,8 @@ def open_packs(root: Root, months: str | Iterable[str] | None = None, vocab_hash
         MonthsError: what is no month, and any month, also one amid a range, that no pack is of. A `ValueError`.
         VocabularyMismatchError: packs of different schemes or vocabularies, or of another than was asked for.
     """
+    if isinstance(root, Packs):
+        raise TypeError(f"{root!r} is open already; of its games, `where(date=...)` takes those of some days")
     found = choose_months(find_packs(root), months)
     packs = [item if isinstance(item, Pack) else open_pack(item) for item in found]
     if vocab_hash is not None:
@@ -163,11 +165,16 @@ class Packs:
         return self.stream.games_at(positions)
 
     def columns_of(self, games: Games) -> dict[str, NDArray[Any]]:
-        """What every column says of these games of the stream; the columns that all packs have."""
+        """What every column says of these games of the stream; the columns that all packs have.
+
+        One value a game, in the column's dtype: `formats.COLUMNS`, such as int64 for `game_id`, int16 for `white_elo`.
+        """
         return {name: self.stream.column_of(name, games) for name in self.stream.column_names}
 
     def column(self, name: str) -> NDArray[Any]:
-        """One value a chosen game: mapped where the chosen games are consecutive and of one pack, else a copy.
+        """One value a chosen game, in the column's dtype as `columns_of` gives it.
+
+        It is mapped where the chosen games are consecutive and of one pack, else a copy.
 
         Raises:
             NoColumnError: no such column, or a pack of another program, without it. A `LookupError`.

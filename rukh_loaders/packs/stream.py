@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from rukh_loaders.errors import NoColumnError, PackError, VocabularyMismatchError
 from rukh_loaders.formats.manifest import digest
-from rukh_loaders.formats.pack import COLUMNS, Pack
+from rukh_loaders.formats.pack import COLUMNS, Pack, folder_identity
 from rukh_loaders.packs.spanning import Spanning
 
 Games = NDArray[np.int64]
@@ -54,10 +54,14 @@ class Stream:
         return tuple(name for name in COLUMNS if all(name in pack.columns for pack in self.packs))
 
     def starts_of(self, games: Games) -> Positions:
-        """Where each game has its `<bos>`."""
+        """Where each game has its `<bos>`; `PackError` for a start outside its pack, which opening does not notice."""
         pack = self._pack_of(games)
         shifts, starts = self._starts
-        positions: Positions = starts[games + shifts[pack]] + self.token_offsets[pack]
+        within = starts[games + shifts[pack]]
+        if np.any(within.view(np.uint64) >= self._sizes[pack]):  # as unsigned numbers, negative ones are the largest
+            at = int(np.argmax(within.view(np.uint64) >= self._sizes[pack]))
+            raise self.damaged_start(int(games[at]), int(within[at]))
+        positions: Positions = within + self.token_offsets[pack]
         return positions
 
     def ends_of(self, games: Games) -> Positions:
@@ -67,6 +71,15 @@ class Stream:
         inner = np.flatnonzero(games + 1 < self.game_offsets[pack + 1])
         ends[inner] = self.starts_of(games[inner] + 1)
         return ends
+
+    def damaged_start(self, game: int, start: int) -> PackError:
+        """The error for a game of the stream that starts outside its pack, or not before the next game does."""
+        number = int(np.searchsorted(self.game_offsets, game, side="right")) - 1
+        pack = self.packs[number]
+        return PackError(
+            f"{pack.path}/starts.npy: game {game - self.game_offsets[number]} starts at {start}, expected 0 to "
+            f"{pack.info.n_tokens - 1}, and starts that rise; `python -m rukh_loaders check` says all that is wrong"
+        )
 
     def games_at(self, positions: Positions) -> Games:
         """Of which game the token at each position is."""
@@ -100,6 +113,11 @@ class Stream:
         return np.searchsorted(self.game_offsets, games, side="right") - 1
 
     @cached_property
+    def _sizes(self) -> NDArray[np.uint64]:
+        """How many tokens each pack has."""
+        return np.diff(self.token_offsets).astype(np.uint64)
+
+    @cached_property
     def _starts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """What to add to a game of each pack to have its place in the second: all packs' starts."""
         starts = Spanning([pack.starts for pack in self.packs])
@@ -117,7 +135,7 @@ class Stream:
 def _check_packs(packs: Sequence[Pack]) -> None:
     if not packs:
         raise PackError("got no pack; a stream needs one or more")
-    first, seen = packs[0], set()
+    first, seen = packs[0], set[object]()
     for pack in packs:
         mine, theirs = ((p.info.scheme, p.info.vocab_size, p.info.vocab_hash) for p in (pack, first))
         if mine != theirs:
@@ -125,9 +143,10 @@ def _check_packs(packs: Sequence[Pack]) -> None:
                 f"{pack.path}: has scheme, ids and vocabulary {mine}, {first.path} has {theirs}; "
                 "packs are opened together only where they agree"
             )
-        if pack.path in seen:
+        identity = folder_identity(pack.path) or pack.path  # one folder may be spelled, or linked to, in many ways
+        if identity in seen:
             raise PackError(f"{pack.path}: was given twice, so its games would be served twice")
-        seen.add(pack.path)
+        seen.add(identity)
 
 
 def _samples(pack: Pack) -> list[list[int]]:

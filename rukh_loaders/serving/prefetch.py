@@ -34,7 +34,7 @@ class Prefetcher(Iterator[T]):
     One thread makes them, and it alone runs the code of `items`. An exception of `items` is raised by `next()` at the
     place of the item that it prevented, and by each `next()` after that. The thread ends with the items, at `close`,
     when nothing refers to the prefetcher any more, or with the interpreter, whichever comes first; so `items` must not
-    refer to the prefetcher. To be used by one thread.
+    refer to the prefetcher. Several threads may call `next()`: each item goes to one of them, the end to all.
 
     Raises:
         IterationClosedError: the thread is not in this process, which was forked from the one that began it.
@@ -62,6 +62,7 @@ class Prefetcher(Iterator[T]):
         made = self._made.get()
         if isinstance(made, _Ended):
             self._ended = made.error
+            self._made.put(made)  # for other threads that wait for an item
             raise made.error
         self._wanted.put(True)
         return made.item
@@ -77,6 +78,7 @@ def _make(items: Iterator[T], wanted: SimpleQueue[bool], made: SimpleQueue[_Made
     try:
         while wanted.get():
             made.put(_Made(next(items)))
+        made.put(_Ended(StopIteration()))  # a thread may be waiting
     except BaseException as error:  # StopIteration too: the taker is to see it
         made.put(_Ended(error))
 
@@ -86,5 +88,6 @@ def _end_thread(wanted: SimpleQueue[bool], thread: threading.Thread) -> None:
         while True:
             wanted.get_nowait()  # so that nothing is made any more that nobody will see
     wanted.put(False)
-    if thread is not threading.current_thread():  # where the garbage collector happens to run in it
+    # It cannot be joined by itself, where the garbage collector may run, or where a Ctrl-C came before it began.
+    with contextlib.suppress(RuntimeError):
         thread.join(_JOIN_SECONDS)

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from rukh_loaders.errors import StateFormatError, StateMismatchError
+from rukh_loaders.orders.permutation import MAX_COUNT
 
 Count = Annotated[int, Field(ge=0)]
 
@@ -25,7 +26,7 @@ class LoaderState(BaseModel):
     fingerprint: str
     seed: int
     shuffle: bool | Literal["blocks"]
-    epoch: Count
+    epoch: Annotated[int, Field(ge=0, lt=MAX_COUNT)]
     position: Count
     n_samples: Count
 

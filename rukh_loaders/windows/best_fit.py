@@ -11,6 +11,7 @@ steps as there are pairs of a length and a room, whatever the number of its game
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -89,6 +90,8 @@ class BestFitRows(PieceRows):
 
     def _lengths(self, begin: int, end: int) -> Numbers:
         _, lengths = self.games_of(np.arange(begin, end))
+        if lengths.min(initial=1) < 1:
+            raise self.damaged_start(int(self.packs.choice.select(begin + np.flatnonzero(lengths < 1)[:1])[0]))
         fits = lengths <= self.block
         self._numbers += lengths[fits].sum(), (~fits).sum()
         return lengths
@@ -135,40 +138,47 @@ def _best_fit(lengths: Numbers, block: int) -> Numbers:
 
 
 class _Rooms:
-    """The rows that are open, by the room that they have left: for each room their numbers."""
+    """The rows that are open, by the room that they have left: the rooms that there are, and the rows of each."""
 
     def __init__(self, block: int) -> None:
         self.block = block
         self.opened = 0
-        self.rows: list[Numbers] = [np.empty(0, np.int64)] * (block + 1)
+        self.rooms: list[int] = []  # they rise; those alone, since a block of millions would have as many rooms
+        self.rows: dict[int, Numbers] = {}
 
     def place(self, length: int, row: Numbers) -> None:
         """Fill in the row of each of `len(row)` games of this length."""
-        placed = 0
-        for room in range(length, self.block + 1):
-            if placed == row.size:
-                return
-            if self.rows[room].size:
-                placed += self._fill(room, length, row[placed:])
-        each = self.block // length
-        rows = self.opened + np.arange(-(-(row.size - placed) // each))
-        self.opened += rows.size
-        self.rows[self.block] = rows
-        self._fill(self.block, length, row[placed:])
+        placed, least = 0, length
+        while placed < row.size and (at := bisect_left(self.rooms, least)) < len(self.rooms):
+            room = self.rooms[at]
+            placed += self._fill(room, length, row[placed:])
+            least = room + 1  # filling a room leaves smaller ones
+        if placed < row.size:
+            each = self.block // length
+            rows = self.opened + np.arange(-(-(row.size - placed) // each))
+            self.opened += rows.size
+            self._put(self.block, rows)
+            self._fill(self.block, length, row[placed:])
 
     def _fill(self, room: int, length: int, row: Numbers) -> int:
         """Place games of this length into the rows with this room, each filled up before the next; how many are."""
         each = room // length
-        rows = self.rows[room]
+        rows = self.rows.pop(room)
+        self.rooms.pop(bisect_left(self.rooms, room))
         count = min(row.size, rows.size * each)
         full, rest = divmod(count, each)
         taken = rows[: full + (rest > 0)]
-        row[:count] = np.repeat(taken, each)[:count]
-        self.rows[room] = rows[taken.size :]
+        row[:count] = np.repeat(taken, min(each, count))[:count]
+        self._put(room, rows[taken.size :])
         self._put(room - each * length, taken[:full])
         self._put(room - rest * length, taken[full:])
         return count
 
     def _put(self, room: int, rows: Numbers) -> None:
-        if rows.size:
-            self.rows[room] = np.concatenate([self.rows[room], rows])
+        if not rows.size:
+            return
+        if room in self.rows:
+            rows = np.concatenate([self.rows[room], rows])
+        else:
+            insort(self.rooms, room)
+        self.rows[room] = rows

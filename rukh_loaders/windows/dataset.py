@@ -79,11 +79,11 @@ class RowsDataset(Dataset[Window]):
             raise BlockSizeError(f"block is {block}; a window needs 2 tokens or more")
         self.block = operator.index(block)
         self.packs = source if isinstance(source, (Packs, Mixture)) else open_packs(source)
-        self.last_target = last_target
+        self.last_target = bool(last_target)
         self.widen_on_device = widen_on_device
         self._targets_end_at_eos = targets_end_at_eos
         self._extras = extras
-        self._kind = [*kind, self.block, last_target]
+        self._kind = [*kind, self.block, self.last_target]
         parts = self._packs_of_parts()
         loss_mask = extras.loss_mask
         self._loss_mask = None if loss_mask is None else LossMask(loss_mask, parts[0].scheme)
@@ -110,9 +110,15 @@ class RowsDataset(Dataset[Window]):
 
         Raises:
             WindowIndexError: an index outside `-1..len-1`. An `IndexError`.
+            TypeError: no one-dimensional numpy array of integers.
         """
+        if not isinstance(indices, np.ndarray) or indices.ndim != 1:
+            got = f"one of shape {indices.shape}" if isinstance(indices, np.ndarray) else type(indices).__name__
+            raise TypeError(f"indices are a numpy array of shape (n,), got {got}")
         if indices.dtype.kind not in "iu":
             raise TypeError(f"indices are integers, got an array of {indices.dtype}")
+        if indices.dtype == np.uint64 and indices.size and int(indices.max()) >= 1 << 63:  # as int64 it is negative
+            self._check_index(int(indices.max()))
         indices = indices.astype(np.int64)  # a copy: the batch keeps it
         tokens = self._tokens(indices) if self._are_items(indices) else self._tokens_and_fillers(indices)
         index = torch.from_numpy(indices)

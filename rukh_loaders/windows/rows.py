@@ -13,6 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
+from rukh_loaders.errors import PackError
 from rukh_loaders.orders.permutation import hashed, mixed
 from rukh_loaders.packs.packs import Packs
 from rukh_loaders.windows.gather import Ids, StreamReader, groups
@@ -46,10 +47,19 @@ class PackRows:
         self._reach = width * n_games // max(n_tokens, 1) + 4  # games that are looked at first, nearly always enough
 
     def games_of(self, numbers: Numbers) -> tuple[Numbers, Numbers]:
-        """Where in the stream the k-th chosen games begin, and how long they are."""
+        """Where in the stream the k-th chosen games begin, and how long they are; `PackError` where starts fall."""
         games = self.packs.choice.select(numbers)
         begins = self.packs.starts_of(games)
-        return begins, self.packs.ends_of(games) - begins
+        lengths = self.packs.ends_of(games) - begins
+        if lengths.min(initial=0) < 0:
+            raise self.damaged_start(int(games[np.argmax(lengths < 0)]))
+        return begins, lengths
+
+    def damaged_start(self, game: int) -> PackError:
+        """The error for a game of the stream that does not start before the next one does."""
+        pack = np.searchsorted(self.packs.game_offsets, game, side="right") - 1
+        start = self.packs.starts_of(np.array([game]))[0] - self.packs.token_offsets[pack]
+        return self.packs.stream.damaged_start(game, int(start))
 
     def games_from(self, first: Numbers, n_ids: Numbers) -> tuple[Numbers, Numbers, Numbers]:
         """The chosen games from the `first[i]`-th on, until they have `n_ids[i]` ids or more, or there are no more.
@@ -193,7 +203,16 @@ def windows_at_games(packs: Packs, width: int) -> Rows:
     if len(packs.packs) > 1:
         return StreamGameWindows(packs, width, packs.n_games, lambda indices: packs.starts_of(indices + first))
     starts = packs.packs[0].starts[first : first + packs.n_games]
-    return StreamGameWindows(packs, width, packs.n_games, lambda indices: starts[indices])
+    n_tokens = np.uint64(packs.packs[0].info.n_tokens)
+
+    def begins_of(indices: Numbers) -> Numbers:
+        begins = starts[indices]
+        # As unsigned numbers, negative ones are the largest.
+        if begins.size and np.maximum.reduce(begins.view(np.uint64)) >= n_tokens:
+            packs.starts_of(indices + first)  # raises, with the name of the file
+        return begins
+
+    return StreamGameWindows(packs, width, packs.n_games, begins_of)
 
 
 def windows_of_blocks(packs: Packs, width: int) -> Rows:

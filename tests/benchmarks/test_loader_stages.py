@@ -16,10 +16,11 @@ from benchmarks.corpora import Corpora
 from benchmarks.plan import Plan
 from benchmarks.report import Result
 from benchmarks.residency import drop, read_whole
-from benchmarks.stages.loader import loader
+from benchmarks.stages.loader import in_months, judged_in_memory, loader
 from benchmarks.stages.loader_gpu import arriving, loader_gpu
 from benchmarks.stages.loader_start import loader_figures, order_figures
 from benchmarks.stages.loader_wait import waits_us
+from rukh_loaders import open_pack, open_packs
 from rukh_loaders.rates import resident_share
 
 
@@ -47,8 +48,38 @@ def test_batches_are_compared_with_the_naive_loader_and_judged_only_in_large_pac
         limit = results[f"{batch}: gather alone"].games_per_s or 0
         assert results[f"{batch}: share of gather alone"].value == pytest.approx(100 * (ours.games_per_s or 0) / limit)
     assert {result.met for result in results.values()} == {None}
+    for other in ("12 months", "1 game in 5", "best_fit", "with masks", "prefetching"):
+        assert (results[f"256: rukh, {other}"].games_per_s or 0) > 0
+        assert results[f"256: rukh, {other}"].floor is None
     assert results["absent"].games_per_s is None
     assert "pip install" in (results["absent"].note or "")
+
+
+def test_the_months_of_a_pack_are_its_games(plan: Plan, tmp_path: Path) -> None:
+    pack = open_pack(plan.corpora.pack(24))
+    months = open_packs(in_months(pack, tmp_path / "months"))
+    assert len(months.packs) == 12
+    assert np.array_equal(np.concatenate([month.tokens for month in months.packs]), pack.tokens)
+    assert np.array_equal(months.starts_of(np.arange(len(pack))), pack.starts)
+
+
+def test_floors_of_a_pack_of_which_only_the_starts_left_memory_are_not_judged() -> None:
+    results = [
+        Result("loader", "rukh", ratio=1.0, floor=">= 20x", met=False),
+        Result("loader", "over the best peer", value=99.0, unit="x", floor=">= 10x", met=True, note="over grain"),
+        Result("loader", "naive", ratio=1.0),
+    ]
+    files = {"ids in memory": 1.0, "starts in memory": 0.98}
+    cold = judged_in_memory(results, files)
+    assert [result.met for result in cold] == [None] * 5
+    assert cold[0].note == "not judged: the pack was not all in memory"
+    assert cold[1].note == "over grain; not judged: the pack was not all in memory"
+    assert cold[4].value == pytest.approx(98)
+    for share in (1.0, None):
+        assert [result.met for result in judged_in_memory(results, files | {"starts in memory": share})][:2] == [
+            False,
+            True,
+        ]
 
 
 def test_what_a_process_measured_is_judged_where_it_can_be(plan: Plan) -> None:

@@ -84,11 +84,16 @@ def test_a_pack_too_small_for_a_batch_of_whole_windows_is_refused_with_both_numb
     assert "begins at 0 of its games" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("option", [("--seconds", "0"), ("--seconds", "inf"), ("--batch", "0"), ("--block", "x")])
-def test_settings_that_measure_nothing_are_usage_errors(folder, option):
+OPTIONS = [("--seconds", "0"), ("--seconds", "inf"), ("--seconds", "x"), ("--batch", "0"), ("--block", "x")]
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_settings_that_measure_nothing_are_usage_errors_that_say_what_is_expected(folder, option, capsys):
     with pytest.raises(SystemExit) as usage:
         main(["bench", str(folder), *option])
     assert usage.value.code == 2
+    name, value = option
+    assert f"argument {name}: {value!r}: expected a " in capsys.readouterr().err
 
 
 def test_a_file_that_was_just_written_lies_in_memory_and_of_a_foreign_one_nothing_is_known(tmp_path):

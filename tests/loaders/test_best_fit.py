@@ -1,3 +1,5 @@
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -68,6 +70,20 @@ def test_windows_that_are_not_packed_say_nothing_of_padding(five_games):
     assert (dataset.padding, dataset.left_out, dataset.cut) == (None, 0, 0)
 
 
+@pytest.mark.parametrize("rows", [1, 2])
+def test_targets_of_a_single_row_that_is_widened_late_are_not_its_ids(five_games, rows):
+    narrow, wide = (
+        PackedDataset(five_games, 8, windows="best_fit", widen_on_device=late).gather(np.arange(rows))
+        for late in (True, False)
+    )
+    assert narrow.x.tolist() == wide.x.tolist()
+    assert narrow.y.tolist() == wide.y.tolist()
+    narrow.y.zero_()
+    assert narrow.x.tolist() == wide.x.tolist()
+    assert narrow.x.is_contiguous()
+    assert narrow.y.is_contiguous()
+
+
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.integers(2, 30), max_size=80), st.integers(2, 24), st.booleans())
 def test_every_game_that_fits_is_in_one_row_and_rows_are_as_full_as_the_textbook_makes_them(lengths, block, cut):
@@ -90,6 +106,14 @@ def test_games_are_packed_group_by_group_in_3_bytes_a_game():
     assert max(filled) <= 200
     assert 1 - np.sum(filled) / (200 * len(rows)) < 0.004
     assert packing.games.nbytes + packing.first.nbytes < 3 * lengths.size
+
+
+def test_packing_takes_no_longer_in_rows_of_two_billion_ids():
+    lengths = np.random.default_rng(2).integers(2, 400, 400)
+    began = time.perf_counter()
+    packing = pack(lengths, 2_000_000_000)
+    assert time.perf_counter() - began < 2
+    assert rows_of(packing) == [list(range(400))]
 
 
 def test_a_row_asked_for_alone_is_the_row_of_all():

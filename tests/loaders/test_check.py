@@ -2,14 +2,19 @@
 
 import io
 import itertools
+import os
 import re
 import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from packed_months import GAMES, write_pack
+from permissions import as_any_user
 
 from rukh_loaders.__main__ import main
 from rukh_loaders.checking.columns import check_columns
@@ -88,10 +93,83 @@ def test_each_damage_is_named_and_the_other_packs_are_checked_all_the_same(packs
     assert text.endswith("2 packs checked, 1 fault\n")
 
 
+@pytest.mark.parametrize(
+    ("closed", "message"),
+    [
+        ("", "2021-10/meta.json: cannot be read"),
+        ("meta.json", "meta.json: cannot be read"),
+        ("tokens.npy", "tokens.npy: cannot be opened: Permission denied"),
+        ("columns", "cannot be read: Permission denied"),
+        ("columns/eco.npy", "columns/eco.npy: cannot be opened: Permission denied"),
+        ("manifest.json", "manifest.json: cannot be read"),
+        ("notes.txt", "notes.txt: cannot be read: Permission denied"),
+    ],
+)
+def test_a_pack_that_may_not_be_read_is_a_fault_and_the_others_are_checked_all_the_same(packs, run, closed, message):
+    pack = packs / "uci" / "2021-10"
+    (pack / "notes.txt").write_text("of the pack")
+    write_manifest(pack, read_manifest(pack) | {"files": describe_files(pack)})
+    mode = (pack / closed).stat().st_mode
+    (pack / closed).chmod(0)
+    with as_any_user():
+        status, text = run(packs / "uci")
+    (pack / closed).chmod(mode)
+    assert status == 1
+    assert re.search(rf"uci/2021-10 +FAULT: .*{re.escape(message)}", text)
+    assert re.search(r"uci/2021-11 +30 games, .* ok\n", text)
+
+
+@pytest.mark.parametrize("command", ["check", "inspect"])
+def test_a_folder_that_may_not_be_listed_or_entered_is_one_line(packs, capsys, command):
+    for mode in (0o300, 0):
+        (packs / "uci").chmod(mode)
+        with as_any_user():
+            statuses = [main([command, str(path)]) for path in (packs / "uci", packs / "uci" / "2021-10" / "columns")]
+        (packs / "uci").chmod(0o700)
+        assert all(status in (1, 2) for status in statuses)
+        printed = capsys.readouterr()
+        assert "Permission denied" in printed.out + printed.err
+        assert "Traceback" not in printed.out + printed.err
+
+
 def flip_last_bit(path):
     data = bytearray(path.read_bytes())
     data[-1] ^= 1
     path.write_bytes(data)
+
+
+@pytest.mark.parametrize(
+    ("command", "redirection", "status", "message"),
+    [
+        ("check", "2>&-", 0, ""),
+        ("check", ">&- 2>error", 2, "rukh_loaders: there is no stdout to write to\n"),
+        ("inspect", ">&- 2>error", 2, "rukh_loaders: there is no stdout to write to\n"),
+        ("inspect", ">/dev/full 2>error", 2, "rukh_loaders: [Errno 28] No space left on device\n"),
+        ("check", ">/dev/full 2>error", 2, "rukh_loaders: [Errno 28] No space left on device\n"),
+    ],
+)
+def test_output_that_goes_nowhere_is_one_line_and_no_fault_of_a_pack(
+    built, project, tmp_path, command, redirection, status, message
+):
+    if not Path("/dev/full").exists():
+        pytest.skip("this system has no /dev/full")
+    line = f'"{sys.executable}" -m rukh_loaders {command} "{built / "uci" / "2021-10"}" {redirection}'
+    done = subprocess.run(["sh", "-c", line], cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(project)})
+    assert done.returncode == status
+    if message:
+        assert (tmp_path / "error").read_text() == message
+
+
+def test_an_interrupt_while_the_program_is_imported_is_one_line(project, tmp_path):
+    (tmp_path / "numpy.py").write_text("raise KeyboardInterrupt")
+    done = subprocess.run(
+        [sys.executable, "-m", "rukh_loaders", "check", "nowhere"],
+        env=os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{project}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "rukh_loaders: stopped\n")
 
 
 def test_ids_that_no_vocabulary_holds_are_found_where_there_is_no_manifest(packs, run):

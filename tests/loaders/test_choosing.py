@@ -128,6 +128,10 @@ def test_a_column_that_there_is_not_is_refused(packs, tmp_path):
         bare.where(eco="B")
     with pytest.raises(NoColumnError, match=r"has no column white_elo"):
         bare.where(lambda columns: columns["white_elo"] > 0)
+    with pytest.raises(NoColumnError, match=r"2024-01: have no column in common"):
+        bare.where(lambda columns: next(iter(columns.values())) > 0)
+    with pytest.raises(NoColumnError, match=r"2024-01: have no column in common"):
+        bare.where(lambda columns: columns[list(columns)[0]] > 0)  # noqa: RUF015
 
 
 def test_games_are_chosen_by_one_bool_for_each_chosen_game(packs):

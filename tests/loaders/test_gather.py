@@ -140,6 +140,24 @@ def test_indices_that_are_no_integers_are_refused(months):
         PackedDataset(months).gather(np.array([0.5]))
 
 
+@pytest.mark.parametrize("outside", [2**64 - 1, 2**63])
+def test_an_unsigned_index_is_never_taken_as_a_row_that_fills_up(months, outside):
+    with pytest.raises(WindowIndexError, match=f"no window {outside} in"):
+        PackedDataset(months).gather(np.array([0, outside], np.uint64))
+    assert PackedDataset(months).gather(np.array([0, 3], np.uint64)).index.tolist() == [0, 3]
+
+
+@pytest.mark.parametrize("indices", [[0, 1], torch.tensor([0, 1]), 1, np.array(1), np.array([[0, 1]])])
+def test_indices_that_are_no_row_of_numbers_are_refused(months, indices):
+    with pytest.raises(TypeError, match=r"numpy array of shape \(n,\), got (one of shape|list|Tensor|int)"):
+        PackedDataset(months).gather(indices)
+
+
+def test_offsets_that_are_no_whole_number_are_refused(months):
+    with pytest.raises(TypeError):
+        PackedDataset(months, windows="random", random_offsets=1.5)
+
+
 def test_an_empty_pack_gives_rows_that_only_fill_up(tmp_path):
     empty = PackedDataset(write_month(tmp_path / "pack", []), block=3, cu_seqlens=True, loss_mask=None)
     assert len(empty) == 0

@@ -169,11 +169,14 @@ def test_an_empty_pack_is_shown(tmp_path, run):
         (["nowhere"], 2, "nowhere: is no folder"),
         (["bpe/2021-10", "--tokenizer", "nowhere.json"], 2, "nowhere.json: cannot be read as a bpe tokenizer"),
         (["uci/2021-10/columns"], 2, "holds no pack"),
+        (["uci/2021-10", "--tokenizer", "nowhere.json"], 2, "nowhere.json: is of no use for "),
+        (["san/2021-10", "--game", "0", "--tokenizer", "nowhere.json"], 2, "nowhere.json: is of no use for "),
+        (["uci", "--tokenizer", "nowhere.json"], 2, "holds 2 packs; name one of them"),
     ],
 )
 def test_what_cannot_be_shown_is_one_line_on_stderr(lake, run, arguments, status, message):
-    got, _, error = run("inspect", lake / arguments[0], *arguments[1:])
-    assert got == status
+    got, shown, error = run("inspect", lake / arguments[0], *arguments[1:])
+    assert (got, shown) == (status, "")
     assert message in error
     assert error.count("\n") == 1
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from integer_source import IntegerSource, served
 
-from rukh_loaders import PackedDataset, ResumableSampler, make_loader, open_pack, open_packs
+from rukh_loaders import PackedDataset, PaddedDataset, ResumableSampler, make_loader, open_pack, open_packs
 from rukh_loaders.errors import PackError
 from rukh_loaders.formats.pack import COLUMNS, PackInfo, PackWriter
 
@@ -249,3 +249,71 @@ def test_chosen_games_alone_are_served_however_often_they_are_shuffled(tmp_path,
         assert sorted(served(batches)) == list(range(len(chosen)))
         ids = set(np.concatenate([batch.x.numpy().ravel() for batch in batches]).tolist())
         assert ids - {0, 1, 2, 7} <= allowed
+
+
+@pytest.fixture(params=[-5, 10**6], ids=["a negative start", "a start past the end"])
+def damaged(request, tmp_path):
+    """Games of 5 ids, of which the third's start is damaged in a way that opening does not notice."""
+    folder = write_games(tmp_path / "2024-01", [5] * 6)
+    starts = np.load(folder / "starts.npy")
+    starts[2] = request.param
+    np.save(folder / "starts.npy", starts)
+    (folder / "manifest.json").unlink()
+    return folder
+
+
+SAYS_WHICH_GAME = r"2024-01/starts.npy: game [12] "
+
+
+@pytest.mark.parametrize("months", [1, 2])
+@pytest.mark.parametrize("kind", ["games", "best_fit", "padded", "scattered"])
+def test_a_damaged_start_is_a_pack_error_where_it_is_met(damaged, kind, months):
+    if months == 2:
+        write_games(damaged.with_name("2024-02"), [5] * 6)
+    packs = open_packs(damaged.parent)
+    if kind == "scattered":
+        packs = packs.where(np.arange(packs.n_games) != 4)
+    dataset_of = {
+        "padded": lambda: PaddedDataset(packs, 6),
+        "best_fit": lambda: PackedDataset(packs, 6, windows="best_fit"),
+    }.get(kind, lambda: PackedDataset(packs, 6))
+    with pytest.raises(PackError, match=SAYS_WHICH_GAME):
+        dataset_of().gather(np.arange(5))
+
+
+def test_a_damaged_start_is_a_pack_error_where_games_or_masks_are_asked_for(damaged):
+    packs = open_packs(damaged)
+    for asked in (
+        lambda: open_pack(damaged).game(2),
+        lambda: packs.games(slice(2, 4)).token_range,
+        lambda: packs.where(np.arange(6) != 4).n_tokens,
+        lambda: PackedDataset(packs, 6, windows="blocks", position_ids=True).gather(np.arange(2)),
+    ):
+        with pytest.raises(PackError, match=SAYS_WHICH_GAME):
+            asked()
+
+
+def test_falling_starts_are_a_pack_error_where_lengths_are_asked_for(tmp_path):
+    folder = write_games(tmp_path / "2024-01", [5] * 6)
+    starts = np.load(folder / "starts.npy")
+    starts[3] = 4
+    np.save(folder / "starts.npy", starts)
+    (folder / "manifest.json").unlink()
+    for asked in (
+        lambda: PackedDataset(folder, 6, windows="best_fit"),
+        lambda: PaddedDataset(folder, 6).gather(np.arange(6)),
+        lambda: PackedDataset(folder, 6, position_ids=True).gather(np.arange(3)),
+        lambda: open_pack(folder).game(2),
+    ):
+        with pytest.raises(PackError, match=r"starts.npy: game 2 (starts at|goes from) 10"):
+            asked()
+
+
+def test_a_game_without_ids_is_a_pack_error_where_games_are_packed(tmp_path):
+    folder = write_games(tmp_path / "2024-01", [5] * 6)
+    starts = np.load(folder / "starts.npy")
+    starts[3] = starts[2]
+    np.save(folder / "starts.npy", starts)
+    (folder / "manifest.json").unlink()
+    with pytest.raises(PackError, match=r"starts.npy: game 2 starts at 10, expected 0 to 29, and starts that rise"):
+        PackedDataset(folder, 6, windows="best_fit")

@@ -280,7 +280,19 @@ def test_parts_without_games_and_mixtures_without_parts_are_refused(packs):
         Mixture([])
 
 
-@pytest.mark.parametrize("samples", [0, -5])
+@pytest.mark.parametrize("weight", ["1/0", "one", None])
+def test_a_weight_that_is_no_number_is_refused(packs, weight):
+    with pytest.raises(WeightError, match="it must be a positive finite number"):
+        Mixture([(packs[0], weight)])
+
+
+def test_a_part_of_a_mixture_may_be_the_folder_of_its_packs(packs):
+    folder = packs[0].packs[0].path
+    for part in (folder, str(folder), packs[0].packs[0]):
+        assert Mixture([(part, 1), (packs[1], 2)]).fingerprint == Mixture([(packs[0], 1), (packs[1], 2)]).fingerprint
+
+
+@pytest.mark.parametrize("samples", [0, -5, 2**63])
 def test_an_epoch_of_no_samples_is_refused(packs, samples):
     with pytest.raises(OrderArgumentError, match=f"samples is {samples}; it must be 1 or more"):
         Mixture([(packs[0], 1)], samples=samples)

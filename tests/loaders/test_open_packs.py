@@ -184,6 +184,18 @@ def test_the_same_pack_twice_is_refused(months):
         open_packs([months / "2024-01", months / "2024-03", months / "2024-01"])
 
 
+@pytest.mark.parametrize("spelling", ["2024-01/../2024-01", "../tiny/2024-01", "2024-09"])
+def test_the_same_pack_twice_is_refused_however_it_is_spelled_or_linked_to(months, spelling):
+    (months / "2024-09").symlink_to(months / "2024-01")
+    with pytest.raises(PackError, match="was given twice"):
+        open_packs([months / "2024-01", months / spelling])
+
+
+def test_packs_that_are_open_already_are_not_opened_again(months):
+    with pytest.raises(TypeError, match=r"<Packs tiny .*> is open already"):
+        open_packs(open_packs(months), "2024-01")
+
+
 @pytest.mark.parametrize("k", [[-1], [5], [0, 5], [2**62]])
 def test_a_number_outside_the_chosen_games_is_an_index_error(months, k):
     with pytest.raises(GameIndexError, match=rf"no game {k[-1]} in <Packs tiny .*: allowed are 0 to 4"):

@@ -86,15 +86,68 @@ def test_no_more_is_made_ahead_than_asked_for(ahead):
     prefetcher.close()
 
 
+@pytest.mark.parametrize("prefetch", [0, 2])
+def test_threads_that_share_an_iteration_all_meet_its_end(prefetch):
+    loader = make_loader(SlowSource(seconds=0.002), 8, prefetch=prefetch)
+    batches = iter(loader)
+    taken = [[] for _ in range(4)]
+    sharers = [threading.Thread(target=own.extend, args=(batches,), daemon=True) for own in taken]
+    for thread in sharers:
+        thread.start()
+    for thread in sharers:
+        thread.join(5)
+    assert not any(thread.is_alive() for thread in sharers)
+    assert sorted(served(itertools.chain(*taken))) == list(range(64))
+    assert (loader.epoch, loader.position) == (1, 0)
+
+
+def test_threads_that_wait_for_a_prefetcher_all_meet_its_end():
+    release = threading.Event()
+    prefetcher = Prefetcher(iter(release.wait, True), 2)
+    ended = []
+    waiting = [threading.Thread(target=lambda: ended.append(list(prefetcher)), daemon=True) for _ in range(3)]
+    for thread in waiting:
+        thread.start()
+    release.set()
+    wait_until(lambda: len(ended) == 3)
+    assert ended == [[], [], []]
+
+
+def test_threads_that_wait_while_a_prefetcher_is_closed_all_meet_its_end():
+    prefetcher = Prefetcher(map(time.sleep, itertools.repeat(0.1)), 2)
+    ended = []
+    waiting = [threading.Thread(target=lambda: ended.append(list(prefetcher)), daemon=True) for _ in range(3)]
+    for thread in waiting:
+        thread.start()
+    prefetcher.close()
+    wait_until(lambda: len(ended) == 3)
+
+
+def test_an_interrupt_while_the_thread_starts_ends_without_another_error(monkeypatch):
+    def interrupted(thread):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        Prefetcher(iter(range(5)), 2)
+    unraisable = []
+    monkeypatch.setattr(sys, "unraisablehook", unraisable.append)
+    monkeypatch.setattr(sys, "excepthook", lambda *error: unraisable.append(error))
+    del caught
+    gc.collect()
+    assert unraisable == []
+
+
 @pytest.mark.parametrize("prefetch", [0, 1, 2, 9])
 def test_the_batches_are_the_same_however_many_are_made_ahead(prefetch):
     expected = served(make_loader(IntegerSource(), 8, prefetch=0))
     assert served(make_loader(IntegerSource(), 8, prefetch=prefetch)) == expected
 
 
-def test_a_negative_number_of_batches_ahead_raises():
-    with pytest.raises(LoaderArgumentError, match="prefetch is -1; it must be 0 or more"):
-        make_loader(IntegerSource(), 8, prefetch=-1)
+@pytest.mark.parametrize("prefetch", [-1, None, "2", 1.5])
+def test_a_number_of_batches_ahead_that_is_none_is_refused(prefetch):
+    with pytest.raises(LoaderArgumentError, match=f"prefetch is {prefetch!r}; it must be 0 or more"):
+        make_loader(IntegerSource(), 8, prefetch=prefetch)
 
 
 def test_without_prefetch_there_is_no_thread():

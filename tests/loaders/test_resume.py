@@ -4,13 +4,14 @@ import itertools
 import json
 from collections import Counter
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from integer_source import IntegerSource, served
 from month_packs import write_month
 
-from rukh_loaders import Mixture, PackedDataset, make_loader, open_packs
+from rukh_loaders import Mixture, PackedDataset, PaddedDataset, make_loader, open_packs
 from rukh_loaders.errors import IterationClosedError, LoaderArgumentError, StateFormatError, StateMismatchError
 
 SHUFFLES = [True, False, "blocks"]
@@ -221,6 +222,7 @@ def test_a_state_of_another_order_is_refused_with_both_values(options, message):
         ({"version": 2}, "version: Input should be 1"),
         ({"position": -1}, "position: .*greater than or equal to 0"),
         ({"position": 65}, "the position is 65; an epoch has 64 samples"),
+        ({"epoch": 2**63}, "epoch: .*less than 4611686018427387904"),
         ({"epoch": "0"}, "epoch: Input should be a valid integer"),
         ({"rows": 3}, "rows: Extra inputs are not permitted"),
     ],
@@ -231,6 +233,25 @@ def test_what_is_no_state_is_refused_by_the_name_of_its_fault(change, message):
         loader.load_state_dict(loader.state_dict() | change)
     with pytest.raises(StateFormatError, match="no state of a loader"):
         loader.load_state_dict({})
+
+
+@pytest.mark.parametrize("epoch", [2**62, 2**63, -1])
+def test_an_epoch_that_no_order_has_is_refused_when_it_is_set(epoch):
+    loader = make_loader(IntegerSource(), 8)
+    with pytest.raises(LoaderArgumentError, match=f"epoch is {epoch}; it must be 0 or more, and below"):
+        loader.set_epoch(epoch)
+
+
+def test_a_state_of_numpy_numbers_is_json(twenty_games):
+    for dataset in (
+        Mixture([(twenty_games, 1)], samples=np.int64(10)),
+        PackedDataset(twenty_games, 6, windows="random", random_offsets=np.int64(1)),
+        PackedDataset(twenty_games, 6, last_target=np.bool_(True)),
+        PaddedDataset(twenty_games, 6, last_target=np.bool_(True)),
+    ):
+        served_from = PackedDataset(dataset) if isinstance(dataset, Mixture) else dataset
+        state = make_loader(served_from, 4).state_dict()
+        assert json.loads(json.dumps(state)) == state
 
 
 def test_a_state_is_less_than_a_kilobyte_of_json(twenty_games):

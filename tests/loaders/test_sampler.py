@@ -212,8 +212,25 @@ def test_a_state_of_another_order_is_refused_with_both_values(own, message):
 def test_what_is_no_state_is_refused():
     with pytest.raises(StateFormatError, match=r"the state has the keys \['yielded'\]; a sampler's has \['count',"):
         ResumableSampler(10).load_state_dict({"yielded": 3})
-    with pytest.raises(LoaderArgumentError, match="position is 11; it must be from 0 to 10"):
-        ResumableSampler(10).load_state_dict(ResumableSampler(10).state_dict() | {"position": 11})
+    with pytest.raises(StateFormatError, match="the state is None; expected what state_dict gives"):
+        ResumableSampler(10).load_state_dict(None)
+
+
+@pytest.mark.parametrize(
+    "change", [{"epoch": None}, {"epoch": -1}, {"epoch": 2**63}, {"position": 1.5}, {"position": "1"}, {"position": 11}]
+)
+def test_a_place_that_no_sampler_can_be_at_is_refused_with_its_name(change):
+    ((name, value),) = change.items()
+    sampler = ResumableSampler(10)
+    with pytest.raises(StateFormatError, match=f"the state has the {name} {value!r}; it must be from 0 to "):
+        sampler.load_state_dict(sampler.state_dict() | change)
+    assert (sampler.epoch, sampler.position) == (0, 0)
+
+
+def test_numpy_numbers_that_a_sampler_is_set_to_reach_its_state_as_json():
+    sampler = ResumableSampler(20)
+    sampler.set_epoch(np.int64(2), np.int64(10))
+    assert json.loads(json.dumps(sampler.state_dict())) == sampler.state_dict()
 
 
 @pytest.mark.parametrize(

@@ -128,6 +128,21 @@ def test_a_checkpoint_of_other_games_is_refused(example, packs, tmp_path):
         run(example, packs, "--checkpoint", tmp_path / "tiny.pt", "--months", "2025-02")
 
 
+@pytest.mark.parametrize(("share", "use"), [("0", "judge by"), ("1", "train on")])
+def test_a_share_that_leaves_no_games_is_one_line(example, packs, share, use):
+    with pytest.raises(SystemExit, match=rf"--val {share}.0 leaves none of 120 games to {use}; take another share"):
+        run(example, packs, "--val", share)
+
+
+@pytest.mark.parametrize("kept", [0, 1, 500, -100])
+def test_a_checkpoint_that_was_cut_is_one_line(example, packs, tmp_path, kept):
+    checkpoint = tmp_path / "tiny.pt"
+    run(example, packs, "--checkpoint", checkpoint, "--pause-at", 2)
+    checkpoint.write_bytes(checkpoint.read_bytes()[:kept])
+    with pytest.raises(SystemExit, match=r"tiny.pt: cannot be read as a checkpoint: .+; to begin anew, remove it$"):
+        run(example, packs, "--checkpoint", checkpoint)
+
+
 def test_two_processes_go_on_where_one_stopped_and_one_where_they_did(example, project, packs, tmp_path):
     whole = run(example, packs)
     checkpoint = tmp_path / "tiny.pt"
