@@ -1,4 +1,4 @@
-"""What numba has no words for: the first and the last square of a bitboard, and an array's memory."""
+"""What numba has no words for: the squares of a bitboard, the first, the last and how many; an array's memory."""
 
 from collections.abc import Callable
 from typing import Any
@@ -26,6 +26,13 @@ def _index_of_highest_one(typing_context: Any, bitboard: Any) -> Any:
     return types.int64(types.int64), generate
 
 
+def _count_ones(typing_context: Any, bitboard: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.int64(types.int64), generate
+
+
 def _wrapping_difference(typing_context: Any, minuend: Any, subtrahend: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.sub(*arguments)
@@ -40,11 +47,21 @@ def _data_of_array(typing_context: Any, array: Any) -> Any:
     return types.CPointer(array.dtype)(array), generate
 
 
+def _pointer_to_slot(typing_context: Any, pointer: Any, slot: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.gep(arguments[0], [arguments[1]])
+
+    return pointer(pointer, types.int64), generate
+
+
 lowest_square: Callable[[int], int] = intrinsic(_count_trailing_zeros)
 """The lowest square of a bitboard; an empty one has no answer. Oracle: `chess.lsb`."""
 
 highest_square: Callable[[int], int] = intrinsic(_index_of_highest_one)
 """The highest square of a bitboard; an empty one has no answer. Oracle: `chess.msb`."""
+
+count_squares: Callable[[int], int] = intrinsic(_count_ones)
+"""How many squares a bitboard has. Oracle: `chess.popcount`."""
 
 difference: Callable[[int, int], int] = intrinsic(_wrapping_difference)
 """The difference of two bitboards, wrapping: numba leaves `-` open where it overflows, as h8 alone less 1 does."""
@@ -54,3 +71,6 @@ memory: Callable[[Numbers], Numbers] = intrinsic(_data_of_array)
 
 A rule that takes an array counts its references and looks for negative indices, which costs as much as the rule.
 """
+
+from_slot: Callable[[Numbers, int], Numbers] = intrinsic(_pointer_to_slot)
+"""The slots of `memory(array)` from one on, counted from 0 again."""

@@ -1,6 +1,8 @@
 """How the functions of this package are compiled, and what they see of arrays."""
 
+import functools
 import hashlib
+import inspect
 from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol, TypeVar, cast
@@ -29,10 +31,10 @@ def kernel(function: Function) -> Function:
 
     The cache lies where numba puts it (NUMBA_CACHE_DIR, else beside the module, else in the user's cache); where none
     of them can be written to, each process compiles anew. numba compares the source of the kernel's own module only,
-    so the name under which a kernel is cached holds a digest of all modules of this package: none runs with stale
-    rules inside.
+    so the name under which a kernel is cached holds a digest of all modules of this package and of the kernel's own:
+    none runs with stale rules inside.
     """
-    function.__qualname__ += f"_{_SOURCES}"
+    function.__qualname__ += f"_{_digest_of_sources(Path(inspect.getfile(function)).parent)}"
     try:
         return cast(Function, numba.njit(nogil=True, cache=True)(function))
     except RuntimeError:  # numba found no folder for the cache
@@ -47,9 +49,12 @@ def rule(function: Function) -> Function:
     return cast(Function, numba.njit(nogil=True, forceinline=True)(function))
 
 
-def _digest_of_sources() -> str:
-    modules = sorted(Path(__file__).parent.glob("*.py"))
+def step(function: Function) -> Function:
+    """Let kernels and rules call `function`, which is compiled once: for what is too long to be a part of each."""
+    return cast(Function, numba.njit(nogil=True)(function))
+
+
+@functools.cache
+def _digest_of_sources(package: Path) -> str:
+    modules = sorted({*Path(__file__).parent.glob("*.py"), *package.glob("*.py")})
     return hashlib.sha256(b"\0".join(module.read_bytes() for module in modules)).hexdigest()[:16]
-
-
-_SOURCES = _digest_of_sources()

@@ -19,8 +19,6 @@ readable way, `encode_game`: a game at a time through the single-game tokenizers
 | `uci_writing.py`, `bpe_writing.py` | their kernels; that of san is `rukh_assets.board.uci_to_san_ids` |
 | `bpe_pieces.py` | a trained tokenizer as tables for its kernel |
 | `san_text.py` | games spelt in SAN by python-chess |
-
-Rules lie in the module of the kernel that needs them, since numba's cache looks at no other for changes.
 """
 
 from pathlib import Path

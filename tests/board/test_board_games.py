@@ -204,3 +204,20 @@ def test_nothing_is_compiled_on_import_nor_by_a_second_process(tmp_path: Path) -
     command = [sys.executable, "-c", PROCESS]
     runs = [subprocess.run(command, env=environment, capture_output=True, text=True, check=True) for _ in range(2)]
     assert [run.stdout for run in runs] == ["0 1\n", "1 0\n"]
+
+
+def test_a_cached_kernel_of_another_package_does_not_outlive_a_change_of_a_rule_beside_it(tmp_path: Path) -> None:
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
+    package = tmp_path / "package"
+    package.mkdir()
+    imports = "from rukh_assets.board.kernel import kernel, rule\n"
+    code = "@kernel\ndef grown(number):\n    return grow(number)\n"
+    (package / "kernels.py").write_text(f"{imports}from package.rules import grow\n\n{code}")
+    command = [sys.executable, "-c", "import sys; sys.path.insert(0, sys.argv[1])\n"]
+    command[-1] += "from package.kernels import grown; print(grown(1), grown.stats.cache_hits.total())"
+    found = []
+    for by in ("1", "1", "2"):
+        (package / "rules.py").write_text(f"{imports}\n@rule\ndef grow(number):\n    return number + {by}\n")
+        ran = subprocess.run([*command, str(tmp_path)], env=environment, capture_output=True, text=True, check=True)
+        found.append(ran.stdout.split())
+    assert found == [["2", "0"], ["2", "1"], ["3", "0"]]

@@ -14,9 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rukh_assets.board.generate import MAX_MOVES
-from rukh_assets.board.intrinsics import memory
+from rukh_assets.board.intrinsics import count_squares, memory
 from rukh_assets.board.position import BLACK, KNIGHT, QUEEN, WHITE, position_of
-from rukh_assets.ingest.sample.bits import count_squares
 from rukh_assets.ingest.sample.candidates import list_candidates
 from rukh_assets.ingest.sample.dice import Dice, below
 from rukh_assets.ingest.sample.exchange import exchange_gain, most_winnable

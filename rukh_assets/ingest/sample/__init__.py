@@ -21,7 +21,6 @@ Python: all randomness is a stream seeded by the SHA-256 of those three (`dice`)
 | `ends.py`, `writing.py` | resigning, overstepping, agreeing to draws; SAN and clocks |
 | `rows.py`, `tags.py` | games played and tagged, as Arrow columns |
 | `game.py`, `tables.py`, `dice.py` | the parts of a game under way; the worth of pieces and squares; random numbers |
-| `bits.py`, `compiled.py` | how all this is compiled, over the rules of `rukh_assets.board` |
 
 About one raw game in four is there to be rejected: rated too low, too fast, abandoned, unfinished (`Unwanted`).
 """

@@ -7,6 +7,7 @@ of piece that their player likes best.
 from rukh_assets.board.attacks import occupied_squares, unveiled
 from rukh_assets.board.generate import pawn_targets
 from rukh_assets.board.intrinsics import lowest_square
+from rukh_assets.board.kernel import step
 from rukh_assets.board.legality import can_castle
 from rukh_assets.board.position import (
     ALL,
@@ -19,7 +20,6 @@ from rukh_assets.board.position import (
     SIDE,
 )
 from rukh_assets.board.tables import ATTACKS, DIRECTIONS
-from rukh_assets.ingest.sample.compiled import step
 from rukh_assets.ingest.sample.exchange import evasion_targets
 from rukh_assets.ingest.sample.game import CHECKS, PROMOTES_TO, Game
 from rukh_assets.ingest.sample.scoring import (

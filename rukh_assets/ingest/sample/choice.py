@@ -1,12 +1,10 @@
 """Which move a player makes: the best-looking one by the scores, seen through that player's rating."""
 
-from rukh_assets.board.intrinsics import lowest_square
-from rukh_assets.board.kernel import Numbers, rule
+from rukh_assets.board.intrinsics import count_squares, lowest_square
+from rukh_assets.board.kernel import Numbers, rule, step
 from rukh_assets.board.position import BLACK, CHECKERS, EMPTY, KING, PAWN, ROOK, SIDE, SQUARES
 from rukh_assets.board.uci_reading import NO_MOVE
-from rukh_assets.ingest.sample.bits import count_squares
 from rukh_assets.ingest.sample.candidates import list_candidates
-from rukh_assets.ingest.sample.compiled import step
 from rukh_assets.ingest.sample.dice import below, chance
 from rukh_assets.ingest.sample.exchange import most_winnable
 from rukh_assets.ingest.sample.game import (

@@ -1,11 +1,10 @@
 """How games end: by the rules of chess, by the clock, and by what people do."""
 
-from rukh_assets.board.kernel import rule
+from rukh_assets.board.kernel import rule, step
 from rukh_assets.board.position import BLACK, CHECKERS, SIDE, WHITE
 from rukh_assets.board.uci_reading import NO_MOVE
 from rukh_assets.board.verdicts import RESULTS
 from rukh_assets.ingest.sample.choice import LEVEL
-from rukh_assets.ingest.sample.compiled import step
 from rukh_assets.ingest.sample.dice import below, chance
 from rukh_assets.ingest.sample.exchange import most_winnable
 from rukh_assets.ingest.sample.game import (

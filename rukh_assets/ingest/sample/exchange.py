@@ -1,11 +1,9 @@
 """What captures win when both sides go on capturing on the same square."""
 
 from rukh_assets.board.attacks import attackers, between, occupied_squares
-from rukh_assets.board.intrinsics import lowest_square
-from rukh_assets.board.kernel import Numbers, rule
+from rukh_assets.board.intrinsics import count_squares, lowest_square
+from rukh_assets.board.kernel import Numbers, rule, step
 from rukh_assets.board.position import ALL, BLACK, CHECKERS, EN_PASSANT, KING, NO_SQUARE, PAWN, SIDE, SQUARES
-from rukh_assets.ingest.sample.bits import count_squares
-from rukh_assets.ingest.sample.compiled import step
 from rukh_assets.ingest.sample.tables import WORTH
 
 _MORE_THAN_ANYTHING = 2**20

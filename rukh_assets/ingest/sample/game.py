@@ -7,9 +7,9 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from rukh_assets.board.generate import MAX_MOVES
+from rukh_assets.board.intrinsics import from_slot
 from rukh_assets.board.kernel import Numbers, rule
 from rukh_assets.board.position import SIZE
-from rukh_assets.ingest.sample.bits import from_slot
 from rukh_assets.ingest.sample.survey import SIGHT_SIZE
 
 MIN_PLIES, MAX_PLIES = 20, 300

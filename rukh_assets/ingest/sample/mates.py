@@ -4,8 +4,8 @@ import chess
 
 from rukh_assets.board.attacks import occupied_squares, officer_attacks
 from rukh_assets.board.generate import pawn_targets
-from rukh_assets.board.intrinsics import lowest_square
-from rukh_assets.board.kernel import Numbers, rule
+from rukh_assets.board.intrinsics import count_squares, lowest_square
+from rukh_assets.board.kernel import Numbers, rule, step
 from rukh_assets.board.legality import has_evasion, is_safe
 from rukh_assets.board.play import play
 from rukh_assets.board.position import (
@@ -24,8 +24,6 @@ from rukh_assets.board.position import (
     SQUARES,
 )
 from rukh_assets.board.tables import ATTACKS, DIRECTIONS, RAYS
-from rukh_assets.ingest.sample.bits import count_squares
-from rukh_assets.ingest.sample.compiled import step
 from rukh_assets.ingest.sample.scoring import new_reach_from
 from rukh_assets.ingest.sample.survey import REACH
 

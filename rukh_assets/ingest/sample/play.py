@@ -1,13 +1,11 @@
 """Games from the first move to the last, written as movetext: the kernel of the sample."""
 
-from rukh_assets.board.intrinsics import memory
-from rukh_assets.board.kernel import Numbers
+from rukh_assets.board.intrinsics import from_slot, memory
+from rukh_assets.board.kernel import Numbers, kernel, step
 from rukh_assets.board.play import set_up
 from rukh_assets.board.position import BLACK, EMPTY, PAWN, SIDE, SQUARES, WHITE
 from rukh_assets.board.san_writing import write_and_play
-from rukh_assets.ingest.sample.bits import from_slot
 from rukh_assets.ingest.sample.choice import choose
-from rukh_assets.ingest.sample.compiled import kernel, step
 from rukh_assets.ingest.sample.ends import GOING_ON, UNKNOWN, end_before
 from rukh_assets.ingest.sample.game import (
     BASE,

@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from rukh_assets.board.kernel import Numbers, rule
+from rukh_assets.board.kernel import Numbers, rule, step
 from rukh_assets.board.legality import can_take_en_passant
 from rukh_assets.board.position import BLACK, CASTLING, EN_PASSANT, KING, PAWN, SIDE, WHITE
-from rukh_assets.ingest.sample.compiled import step
 from rukh_assets.ingest.sample.game import Game
 
 _FACTOR, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)

@@ -5,8 +5,8 @@ another left standing).
 """
 
 from rukh_assets.board.attacks import attackers, between, occupied_squares, officer_attacks
-from rukh_assets.board.intrinsics import lowest_square
-from rukh_assets.board.kernel import Numbers, rule
+from rukh_assets.board.intrinsics import count_squares, lowest_square
+from rukh_assets.board.kernel import Numbers, rule, step
 from rukh_assets.board.position import (
     ALL,
     BISHOP,
@@ -22,8 +22,6 @@ from rukh_assets.board.position import (
     WHITE,
 )
 from rukh_assets.board.tables import ATTACKS
-from rukh_assets.ingest.sample.bits import count_squares
-from rukh_assets.ingest.sample.compiled import step
 from rukh_assets.ingest.sample.game import (
     DANGER_SIZE,
     HERE,

@@ -7,11 +7,9 @@ Lines go through the other side's king, who cannot hide on them.
 """
 
 from rukh_assets.board.attacks import occupied_squares, officer_attacks
-from rukh_assets.board.intrinsics import lowest_square
-from rukh_assets.board.kernel import Numbers, rule
+from rukh_assets.board.intrinsics import count_squares, lowest_square
+from rukh_assets.board.kernel import Numbers, rule, step
 from rukh_assets.board.position import ALL, BLACK, EMPTY, KING, KNIGHT, PAWN, QUEEN, SIDE, WHITE
-from rukh_assets.ingest.sample.bits import count_squares
-from rukh_assets.ingest.sample.compiled import step
 from rukh_assets.ingest.sample.tables import NOT_FILE_A, NOT_FILE_H, WORTH
 
 TWICE = EMPTY
