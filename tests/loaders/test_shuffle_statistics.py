@@ -176,7 +176,7 @@ def test_a_block_order_brings_each_item_to_each_position_equally_often(seed):
 
 
 def test_the_statistics_see_what_is_wrong_with_too_few_rounds(monkeypatch):
-    seed = 1  # fixed, since what is wrong shows with nearly every seed but not with all
+    seed = 5  # fixed, since what is wrong shows with nearly every seed but not with all
     monkeypatch.setattr(permutation, "ROUNDS", 4)
     with pytest.raises(AssertionError):
         test_pairs_are_fair_where_the_rounds_are_fewest(1024, seed)
