@@ -54,7 +54,7 @@ def packs(tmp_path_factory):
         columns["white_elo"][:] = columns["black_elo"][:] = 1_000 * month
         with PackWriter(root / f"2025-0{month}", info) as writer:
             writer.append(np.concatenate(games).astype(np.uint16), lengths.astype(np.int64))
-            writer.write_columns(columns)
+            writer.append_columns(columns)
             writer.finish({})
     return root
 
