@@ -27,6 +27,7 @@ def read_config_file(file: Path) -> tuple[PipelineConfig, Path]:
         raise RecordConfigError(f"{file}: is not JSON: {error}") from error
     try:
         config, tokenizer = parse_config(given, file.parent)
+        config.outputs()  # refuses one without input
     except RecordConfigError as error:
         raise RecordConfigError(f"{file}: {error}") from error
     return config, tokenizer or _tokenizer_beside(file)
