@@ -32,7 +32,7 @@ test: lint  ## lint, types, import rules and all tests but the long ones
 test-long: lint  ## everything, the long tests too
 	$(BIN)/python -m pytest
 
-bench: .venv/.installed  ## how fast each step is, beside plain Python and its limits (ARGS=--quick: under a minute)
+bench: .venv/.installed  ## how fast each step is, beside plain Python and its limits (ARGS=--quick: a minute or two)
 	@$(BIN)/python -m benchmarks $(ARGS)
 
 ui: .venv/.installed  ## the Dagster UI on http://127.0.0.1:3000, history kept under data/dagster

@@ -1,7 +1,7 @@
 """How fast each step is, beside the same step in plain Python and beside what caps it.
 
     make bench                                          every stage; minutes
-    python -m benchmarks --quick                        every stage with few games; under a minute
+    python -m benchmarks --quick                        every stage with few games; a minute or two
     python -m benchmarks --stage san --games 100000     one stage
     python -m benchmarks.stages.one san 100000 5        the same stage alone in this process, for a profiler
 

@@ -71,7 +71,7 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
         epilog=f"Stages: {', '.join(STAGES)}.",
     )
     parser.add_argument(
-        "--quick", action="store_true", help=f"{QUICK_GAMES} games and {QUICK_ROUNDS} round: under a minute"
+        "--quick", action="store_true", help=f"{QUICK_GAMES} games and {QUICK_ROUNDS} round: a minute or two"
     )
     parser.add_argument(
         "--full", action="store_true", help="let growth go to five times as many games, and records to 1 GB"

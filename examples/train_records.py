@@ -1,10 +1,14 @@
 """Trains a tiny decoder on records in the four ways there are: plain text, answers, preferences and rewarded groups.
 
     python examples/train_records.py
-    python examples/train_records.py sft --steps 200 --data data/records/talks/shards
+    python examples/train_records.py seq --steps 200 --data data/records/chess_seq/2025-01
+    python examples/train_records.py sft --data data/records/chess_sft
 
 Without `--data` it makes a small corpus of its own to learn the alphabet from: a prompt names some letters, and the
 right answer is the letters that follow. What each training asks of a batch is in its loss below, ten lines each.
+
+The tiny decoder reads 64 ids. So `seq` is served in windows of 64, of a talk the first 64 ids count, and of a pair or a
+response the 64 up to its last trained one.
 
 The tiny decoder knows no padding: ids that stand before a prompt to fill its row up are read like any others. A model
 for real use takes `prompt_mask` as its attention mask.
@@ -32,11 +36,17 @@ sys.path.insert(0, str(Path(__file__).parent))  # where it is imported rather th
 from tiny_decoder import TinyDecoder
 
 from rukh_loaders import load_dataset, make_loader
+from rukh_loaders.errors import RukhLoadersError
+from rukh_loaders.stores import JsonlStore, Store
 
 CONTEXT = 64
 BETA = 0.5  # how far preferences may pull the model from where it began
 SPECIALS = ["<pad>", "<s>", "<|im_start|>", "<|im_end|>"]
 TEMPLATE = "{% for message in messages %}<|im_start|> {{ message.role }} {{ message.content }} <|im_end|>\n{% endfor %}"
+SEQ_CONFIG = {
+    "input": {"sections": [{"field": "text", "action": "train"}]},
+    "preprocessing": {"min_chars": 0},
+}
 
 Batch = dict[str, Tensor]
 Loss = Callable[[nn.Module, nn.Module, Batch], Tensor]
@@ -49,15 +59,16 @@ def seq_loss(model: nn.Module, start: nn.Module, batch: Batch) -> Tensor:
 
 def sft_loss(model: nn.Module, start: nn.Module, batch: Batch) -> Tensor:
     """The tokens of the answers alone: the mask is of the targets."""
-    losses = F.cross_entropy(model(batch["input_ids"]).transpose(1, 2), batch["target_ids"], reduction="none")
-    return losses[batch["loss_mask"]].sum() / batch["loss_mask"].sum().clamp(min=1)
+    ids, targets, mask = (batch[key][:, :CONTEXT] for key in ("input_ids", "target_ids", "loss_mask"))
+    losses = F.cross_entropy(model(ids).transpose(1, 2), targets, reduction="none")
+    return losses[mask].sum() / mask.sum().clamp(min=1)
 
 
 def dpo_loss(model: nn.Module, start: nn.Module, batch: Batch) -> Tensor:
     """The chosen answer to become likelier beside the rejected one than it was at the start (Rafailov et al., 2023)."""
     gains = []
     for side in ("chosen", "rejected"):
-        ids, mask = batch[side], batch[f"{side}_mask"]
+        ids, mask = up_to_the_last_trained(batch[side], batch[f"{side}_mask"])
         with torch.no_grad():
             before = trained_log_probability(start, ids, mask)
         gains.append(trained_log_probability(model, ids, mask) - before)
@@ -77,9 +88,19 @@ def grpo_loss(model: nn.Module, start: nn.Module, batch: Batch) -> Tensor:
     n_rows, size = there.shape
     prompts = batch["prompts"].unsqueeze(1).expand(n_rows, size, -1).flatten(0, 1)
     ids = torch.cat([prompts, batch["responses"].flatten(0, 1)], 1)
-    mask = F.pad(batch["masks"].flatten(0, 1), (prompts.shape[1], 0))
+    ids, mask = up_to_the_last_trained(ids, F.pad(batch["masks"].flatten(0, 1), (prompts.shape[1], 0)))
     per_token = trained_log_probability(model, ids, mask) / mask.sum(1).clamp(min=1)
     return -(advantages.flatten() * per_token).sum() / there.sum().clamp(min=1)
+
+
+def up_to_the_last_trained(ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    """Of rows that are longer than the context, the part of its length that ends with the last masked id."""
+    width = ids.shape[1]
+    if width <= CONTEXT:
+        return ids, mask
+    ends = (mask * torch.arange(1, width + 1)).amax(1, keepdim=True)
+    columns = (ends - CONTEXT).clamp(min=0) + torch.arange(CONTEXT)
+    return ids.gather(1, columns), mask.gather(1, columns)
 
 
 def trained_log_probability(model: nn.Module, ids: Tensor, mask: Tensor) -> Tensor:
@@ -94,9 +115,10 @@ LOSSES: dict[str, Loss] = {"seq": seq_loss, "sft": sft_loss, "dpo": dpo_loss, "g
 
 def train(train_type: str, data: Path, tokenizer: Path | None, steps: int, seed: int = 0) -> list[float]:
     """The losses of so many steps, the first before anything was learnt."""
-    dataset = load_dataset(train_type, data, tokenizer_path=tokenizer)
+    window = CONTEXT if train_type == "seq" else 0
+    dataset = load_dataset(train_type, data, window, tokenizer_path=tokenizer, pad_last=True)
     loader = make_loader(dataset, 8, seed=seed)
-    model = TinyDecoder(vocab_size(dataset.store.path, tokenizer), CONTEXT, width=32, depth=1, seed=seed)
+    model = TinyDecoder(vocab_size(dataset.store), CONTEXT, width=32, depth=1, seed=seed)
     start = copy.deepcopy(model)
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
     losses = []
@@ -115,11 +137,13 @@ def without_end(loader: object) -> Iterator[Batch]:
         yield from loader
 
 
-def vocab_size(data: Path, tokenizer: Path | None) -> int:
-    """As a corpus' manifest says, or of the tokenizer that lines are read with."""
-    if tokenizer is None:
-        return json.loads((data / "manifest.json").read_text())["vocab_size"]
-    return Tokenizer.from_file(str(tokenizer / "tokenizer.json")).get_vocab_size()
+def vocab_size(store: Store) -> int:
+    """As the manifest of shards says, or of the tokenizer that lines are read with."""
+    if isinstance(store, JsonlStore):
+        return store.tokenizer.vocab_size
+    if "vocab_size" not in store.manifest:
+        sys.exit(f"{store.path}: no manifest says how large the vocabulary is")
+    return store.manifest["vocab_size"]
 
 
 def write_tokenizer(folder: Path) -> Path:
@@ -142,12 +166,7 @@ def write_corpus(folder: Path, train_type: str, count: int = 200) -> Path:
     folder.mkdir()
     (folder / "records.jsonl").write_text("\n".join(lines))
     if train_type == "seq":
-        config = {
-            "tokenizer_path": "../tokenizer",
-            "input": {"sections": [{"field": "text", "action": "train"}]},
-            "preprocessing": {"min_chars": 0},
-        }
-        (folder / "dataset_config.json").write_text(json.dumps(config))
+        (folder / "dataset_config.json").write_text(json.dumps({"tokenizer_path": "../tokenizer", **SEQ_CONFIG}))
     return folder
 
 
@@ -196,7 +215,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("type", nargs="?", default="all", choices=["all", *LOSSES], help="default: all four")
     parser.add_argument("--steps", type=int, default=60)
-    parser.add_argument("--data", type=Path, help="a corpus of shards, or .jsonl files beside a dataset_config.json")
+    parser.add_argument("--data", type=Path, help="shards of a corpus, all months or one, or .jsonl files")
     parser.add_argument("--tokenizer", type=Path, help="the tokenizer of .jsonl files")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as home:
@@ -211,4 +230,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except RukhLoadersError as error:
+        sys.exit(f"{error}")

@@ -29,6 +29,9 @@ from tiny_decoder import TinyDecoder, Trainer, epochs, summed_loss
 from rukh_loaders import PackedDataset, make_loader, open_packs
 from rukh_loaders.errors import RukhLoadersError
 
+OF_THE_TRAINING = ("months", "min_elo", "val", "steps", "block", "seed")
+"""Arguments without which a checkpoint is of another training."""
+
 
 class Run:
     """A model, its trainer and its loader: what a checkpoint is of."""
@@ -47,6 +50,7 @@ class Run:
         self.trainer = Trainer(wrapped, chosen.steps, mean=mean_of_processes)
         self.loader = make_loader(PackedDataset(parts["train"], chosen.block), rows, seed=chosen.seed, device=device)
         self.judge = make_loader(PackedDataset(parts["val"], chosen.block), rows, evaluate=True, device=device)
+        self.arguments = {name: getattr(chosen, name) for name in OF_THE_TRAINING}
         self.losses: list[float] = []
 
     def train(self, until: int, every: int, checkpoint: Path | None) -> None:
@@ -66,6 +70,7 @@ class Run:
             "trainer": self.trainer.state_dict(),
             "loader": self.loader.state_dict(),
             "losses": self.losses,
+            "arguments": self.arguments,
         }
         building = path.with_name(f"{path.name}.building")
         torch.save(state, building)
@@ -77,9 +82,20 @@ class Run:
         except (RuntimeError, EOFError, OSError, pickle.UnpicklingError) as error:
             reason = str(error).partition("\n")[0] or "it ends too early"
             sys.exit(f"{path}: cannot be read as a checkpoint: {reason}; to begin anew, remove it")
-        self.model.load_state_dict(state["model"])
-        self.trainer.load_state_dict(state["trainer"])
-        self.loader.load_state_dict(state["loader"])
+        try:
+            self.model.load_state_dict(state["model"])
+            self.trainer.load_state_dict(state["trainer"])
+            self.loader.load_state_dict(state["loader"])
+        except (RuntimeError, ValueError):
+            before = state.get("arguments", {})
+            changed = [
+                f"{option(name)} was {then} and is {self.arguments[name]}"
+                for name, then in before.items()
+                if then != self.arguments[name]
+            ]
+            if not changed:
+                raise
+            sys.exit(f"{path}: is of a training with other arguments: {', '.join(changed)}; to begin anew, remove it")
         self.losses = state["losses"]
 
     def judged(self) -> float:
@@ -102,6 +118,10 @@ def main(arguments: list[str]) -> Run:
             say(f"loss on the games put aside: {run.judged():.4f}")
         run.loader.close()
     return run
+
+
+def option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:

@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rukh_loaders.errors import RecordConfigError, StoreChangedError, TrainTypeError
+from rukh_loaders.errors import NoRecordsError, RecordConfigError, StoreChangedError, TrainTypeError
 from rukh_loaders.record_dataset import RecordDataset
 from rukh_loaders.record_datasets import DpoDataset, GrpoDataset, SeqDataset, SftDataset
 from rukh_loaders.records import MaskBuilder, PipelineConfig, RecordTokenizer
+from rukh_loaders.records.config_file import TOKENIZER_PATH, parse_config, read_config_file
 from rukh_loaders.records.pairs import PairBuilder, pair_config
 from rukh_loaders.stores import JsonlStore, ShardStore, Store, detect_format
 
 DATASET_CONFIG = "dataset_config.json"
 """The config of the .jsonl files that it lies beside, and a `tokenizer_path`."""
-TOKENIZER_PATH = "tokenizer_path"
+CORPUS_CONFIG = "config.json"
+"""The config of the months that it lies beside, as in `data/raw_records/<corpus>/`."""
+_MONTH = re.compile(r"[0-9]{4}-[0-9]{2}")
 
 DATASETS: dict[str, type[RecordDataset]] = {
     kind.train_type: kind for kind in (SeqDataset, SftDataset, DpoDataset, GrpoDataset)
 }
 STREAMED = ("seq", "sft")
+_FIELDS = {
+    "seq": "messages",
+    "sft": "messages",
+    "dpo": "prompt, chosen and rejected",
+    "grpo": "prompt, responses and rewards",
+}
+"""The fields that the config of a type reads."""
 
 Config = PipelineConfig | Mapping[str, Any] | Path | str
 
@@ -45,7 +55,8 @@ def load_dataset(
 
     Shards are opened as they are: with `tokenizer_path` or `config`, these must be what they were made with. Records of
     .jsonl files are built as they are served, by `config`: one that is given, or dataset_config.json in the folder, or
-    beside the file; else by that of their type, and `tokenizer_path` must be given:
+    beside the file, or config.json beside the month, where the folder is that of a month, such as
+    `data/raw_records/talks/2025-01`; else by that of their type, and `tokenizer_path` must be given:
 
         seq, sft   `messages`, of which the assistants' are trained
         dpo        `prompt`, `chosen` and `rejected`, see `rukh_loaders.records.pairs`
@@ -56,7 +67,8 @@ def load_dataset(
         path: a corpus, a domain or a shard of it; a .jsonl file or a folder of them.
         window_size, stride: of seq and sft, see `Store`; without a window, whole records.
         tokenizer_path: a tokenizer folder. Without it, that which the config's key of this name says (a path that is
-            not absolute is one from the config file's folder), or the config file's folder itself.
+            not absolute is one from the config file's folder), or `tokenizer` beside the config file, or the config
+            file's folder itself.
         config: a `PipelineConfig`, a dict, or a JSON file of one.
         max_len: ids of a record, where the config is that of the type.
         weights, pad_last: see `Store`.
@@ -67,7 +79,7 @@ def load_dataset(
         TrainTypeError: another type of training.
         StoreChangedError: the shards were made with another tokenizer or config.
         RecordConfigError: no tokenizer is named, or a config that cannot be; with a path and what is allowed.
-        NoRecordsError: there is nothing to open. A `FileNotFoundError`.
+        NoRecordsError: there is nothing to open, or no record that the config fits. A `FileNotFoundError`.
     """
     if train_type not in DATASETS:
         raise TrainTypeError(f"train_type is {train_type!r}; allowed are {', '.join(DATASETS)}")
@@ -82,7 +94,12 @@ def load_dataset(
         found = given or _config_beside(Path(path)) or _Found(_config_of_type(train_type, max_len), None)
         builder = PairBuilder if train_type == "dpo" and not found.is_given else MaskBuilder
         tokenizer = RecordTokenizer.from_folder(_tokenizer_of(found, tokenizer_path, path))
-        store = JsonlStore(path, found.config, tokenizer, *window, pad_last=pad_last, weights=weights, builder=builder)
+        try:
+            store = JsonlStore(
+                path, found.config, tokenizer, *window, pad_last=pad_last, weights=weights, builder=builder
+            )
+        except NoRecordsError as error:
+            raise error if found.is_given else _without_config(error, train_type) from error
     if pad_id is None:
         pad_id = (tokenizer.pad_id if tokenizer else None) or 0
     return DATASETS[train_type](store, pad_id, **options)
@@ -103,32 +120,16 @@ def _config_of(config: Config | None) -> _Found | None:
     if isinstance(config, PipelineConfig):
         return _Found(config, None, is_given=True)
     if isinstance(config, Mapping):
-        return _parsed(dict(config), Path())
-    return _read(Path(config))
+        return _Found(*parse_config(dict(config), Path()), is_given=True)
+    return _Found(*read_config_file(Path(config)), is_given=True)
 
 
 def _config_beside(path: Path) -> _Found | None:
-    file = (path if path.is_dir() else path.parent) / DATASET_CONFIG
-    return _read(file) if file.is_file() else None
-
-
-def _read(file: Path) -> _Found:
-    try:
-        config = json.loads(file.read_bytes().decode("utf-8-sig"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise RecordConfigError(f"{file}: cannot be read as JSON: {error}") from error
-    try:
-        found = _parsed(config, file.parent)
-    except RecordConfigError as error:
-        raise RecordConfigError(f"{file}: {error}") from error
-    return _Found(found.config, found.tokenizer_path or file.parent, is_given=True)
-
-
-def _parsed(config: Any, folder: Path) -> _Found:
-    path = config.pop(TOKENIZER_PATH, None) if isinstance(config, dict) else None
-    if not isinstance(path, str | Path | None):
-        raise RecordConfigError(f"{TOKENIZER_PATH}: got {path!r}, allowed: a path")
-    return _Found(PipelineConfig.from_dict(config), folder / path if path else None, is_given=True)
+    folder = path if path.is_dir() else path.parent
+    places = [folder / DATASET_CONFIG]
+    if _MONTH.fullmatch(folder.absolute().name):
+        places.append(folder.absolute().parent / CORPUS_CONFIG)
+    return next((_config_of(file) for file in places if file.is_file()), None)
 
 
 def _config_of_type(train_type: str, max_len: int) -> PipelineConfig:
@@ -153,9 +154,16 @@ def _tokenizer_of(found: _Found, given: Path | str | None, path: Path | str) -> 
     chosen = given or found.tokenizer_path
     if chosen is None:
         raise RecordConfigError(
-            f"{path}: .jsonl files need a tokenizer: pass tokenizer_path, or put a {DATASET_CONFIG} beside them"
+            f"{path}: .jsonl files need a tokenizer: pass {TOKENIZER_PATH}, or put a {DATASET_CONFIG} beside them"
         )
     return chosen
+
+
+def _without_config(error: NoRecordsError, train_type: str) -> NoRecordsError:
+    return NoRecordsError(
+        f"{error}; {train_type} without a config reads {_FIELDS[train_type]}: for other records pass config=, "
+        f"or put a {DATASET_CONFIG} beside them"
+    )
 
 
 def _check_made_with(store: ShardStore, tokenizer: RecordTokenizer | None, config: _Found | None) -> None:

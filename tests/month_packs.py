@@ -18,7 +18,7 @@ def write_month(folder, games, columns=None, **changes):
         if columns is not None:
             given = {name: np.zeros(len(games), dtype) for name, dtype in COLUMNS.items()}
             given |= {name: np.asarray(values).astype(COLUMNS[name]) for name, values in columns.items()}
-            writer.write_columns(given)
+            writer.append_columns(given)
         writer.finish({})
     return folder
 

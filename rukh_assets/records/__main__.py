@@ -14,6 +14,7 @@ from rukh_assets.errors import RukhAssetsError
 from rukh_assets.records.pipeline import Pipeline, Report
 from rukh_loaders.errors import RukhLoadersError
 from rukh_loaders.records import PipelineConfig
+from rukh_loaders.records.config_file import read_config_file
 
 _SECONDS_BETWEEN_LINES = 2.0
 
@@ -22,9 +23,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the exit code."""
     options = _parse(arguments)
     try:
-        config = _override(PipelineConfig.from_file(options.config), options)
-        tokenizer = options.config.parent if options.tokenizer is None else options.tokenizer
-        pipeline = Pipeline(config, options.inputs, options.output_dir, tokenizer, options.workers)
+        config, tokenizer = read_config_file(options.config)
+        tokenizer = tokenizer if options.tokenizer is None else options.tokenizer
+        pipeline = Pipeline(_override(config, options), options.inputs, options.output_dir, tokenizer, options.workers)
         report = pipeline.run(_Progress())
     except (RukhLoadersError, RukhAssetsError) as error:
         print(f"error: {error}", file=sys.stderr)
@@ -77,8 +78,13 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("inputs", nargs="+", type=Path, help=".jsonl or .json files, or folders of .jsonl files")
     parser.add_argument("-o", "--output-dir", required=True, type=Path, help="written whole; an old corpus is replaced")
-    parser.add_argument("-c", "--config", required=True, type=Path, help="the config, a JSON file")
-    parser.add_argument("--tokenizer", type=Path, help="folder of tokenizer.json; by default that of the config")
+    parser.add_argument("-c", "--config", required=True, type=Path, help="the config, a JSON file: see docs/records.md")
+    parser.add_argument(
+        "--tokenizer",
+        type=Path,
+        help="folder of tokenizer.json; by default the config's key tokenizer_path, a path from the config's folder, "
+        "or tokenizer/ beside the config, or the config's folder",
+    )
     parser.add_argument("--batch-size", type=_positive, help="records encoded together, instead of the config's")
     parser.add_argument("--workers", type=_positive, default=1, help="threads that build batches (default: 1)")
     parser.add_argument("--strict", action="store_true", help="end at the first bad line or malformed record")

@@ -11,6 +11,7 @@ that a part of which an epoch needs half is served whole in two.
 from __future__ import annotations
 
 import operator
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 
 from rukh_loaders.errors import EmptyPartError, OrderArgumentError, VocabularyMismatchError
 from rukh_loaders.formats.manifest import digest
+from rukh_loaders.formats.pack import Pack
 from rukh_loaders.orders.order import Indices, check_positions, check_shuffle, derived_seed
 from rukh_loaders.orders.permutation import MAX_COUNT, Permutations, hashed, keys_of
 from rukh_loaders.orders.schedule import Schedule
@@ -43,11 +45,12 @@ class Mixture:
         WeightError: a weight that is not a positive finite number, or too small beside the others to be served.
         VocabularyMismatchError: parts of different vocabularies.
         OrderArgumentError: `samples` is below 1 or above 2**62.
+        TypeError: a part that is no packs, such as a dataset.
     """
 
     def __init__(self, parts: Iterable[tuple[Packs | Root, float | Fraction]], samples: int | None = None) -> None:
         pairs = list(parts)
-        self.parts = tuple(packs if isinstance(packs, Packs) else open_packs(packs) for packs, _ in pairs)
+        self.parts = tuple(_opened(part, packs) for part, (packs, _) in enumerate(pairs))
         _check_sizes([packs.n_games for packs in self.parts], "games")
         _check_vocabularies(self.parts)
         self.samples = None if samples is None else operator.index(samples)
@@ -133,6 +136,17 @@ class MixtureOrder:
 def samples_of_epoch(lengths: Sequence[int], schedule: Schedule) -> int:
     """After how many samples the first of the parts has been served whole."""
     return min(schedule.position_of(part, length - 1) for part, length in enumerate(lengths)) + 1
+
+
+def _opened(part: int, packs: Packs | Root) -> Packs:
+    if isinstance(packs, Packs):
+        return packs
+    if not isinstance(packs, str | os.PathLike | Pack | Sequence):
+        raise TypeError(
+            f"part {part} of a mixture is a {type(packs).__name__}; allowed are packs or a folder of them, "
+            "and a dataset is made of the mixture: PackedDataset(Mixture([(packs, weight), ...]))"
+        )
+    return open_packs(packs)
 
 
 def _check_sizes(sizes: Sequence[int], things: str) -> None:

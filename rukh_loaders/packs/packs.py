@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -197,6 +197,7 @@ class Packs:
         eco: Openings | None = None,
         time_control: Texts | None = None,
         date: Dates | None = None,
+        **others: Never,
     ) -> Packs:
         """Those of the chosen games that meet all that is asked; None asks for nothing.
 
@@ -211,20 +212,21 @@ class Packs:
         Raises:
             ChoiceError: a value that no game can have, or answers that are not one bool a game. A `ValueError`.
             NoColumnError: a pack of another program, without the column. A `LookupError`.
+            TypeError: another keyword, with those that are allowed.
         """
-        asked = read_criteria(
-            {
-                "white_elo": white_elo,
-                "black_elo": black_elo,
-                "n_plies": n_plies,
-                "base_seconds": base_seconds,
-                "increment_seconds": increment_seconds,
-                "result": result,
-                "eco": eco,
-                "time_control": time_control,
-                "date": date,
-            }
-        )
+        wanted = {
+            "white_elo": white_elo,
+            "black_elo": black_elo,
+            "n_plies": n_plies,
+            "base_seconds": base_seconds,
+            "increment_seconds": increment_seconds,
+            "result": result,
+            "eco": eco,
+            "time_control": time_control,
+            "date": date,
+        }
+        _refuse_others(others, wanted)
+        asked = read_criteria(wanted)
         chosen = self.choice
         if callable(keep):
             chosen = choose_by_function(self.stream, chosen, keep)
@@ -277,6 +279,13 @@ class Packs:
         months = [month_of(pack) or pack.path.name for pack in self.packs]
         span = months[0] if len(months) == 1 else f"{len(months)} packs from {months[0]} to {months[-1]}"
         return f"<Packs {self.scheme} {span}: {self.n_games} of {self.stream.n_games} games>"
+
+
+def _refuse_others(others: Iterable[str], allowed: Iterable[str]) -> None:
+    names = ", ".join(others)
+    if names:
+        hint = "; the column utc_date is asked for by date" if "utc_date" in others else ""
+        raise TypeError(f"where() has no keyword {names}; allowed are {', '.join(allowed)}{hint}")
 
 
 def _reopen(root: str, names: Sequence[str], fingerprint: str, choice: Choice) -> Packs:

@@ -57,7 +57,7 @@ def open_shards(path: Path) -> Shards:
             return _of_corpus(root, path)
     manifests = (file.parent for file in path.rglob(MANIFEST) if is_shown(file.parent, path))
     roots = sorted(folder for folder in manifests if _is_corpus(folder))
-    return _of_corpora(roots) if roots else _without_manifest(path)
+    return _of_corpora(roots, path) if roots else _without_manifest(path)
 
 
 def _is_corpus(folder: Path) -> bool:
@@ -90,7 +90,7 @@ def _of_corpus(root: Path, path: Path) -> Shards:
     )
 
 
-def _of_corpora(roots: list[Path]) -> Shards:
+def _of_corpora(roots: list[Path], path: Path) -> Shards:
     """Several corpora as one; what their manifests say alike is its manifest."""
     corpora = [_of_corpus(root, root) for root in roots]
     first = corpora[0]
@@ -98,6 +98,7 @@ def _of_corpora(roots: list[Path]) -> Shards:
         for name in ("keys", "all_ones", "tokenizer_fingerprint"):
             one, other = first.manifest.get(name), corpus.manifest.get(name)
             if one != other:
+                _check_one_corpus(roots, path)
                 raise StoreShardsError(f"{root}: has the {name} {other}, and {roots[0]} {one}; all must be alike")
     alike = {
         name: value
@@ -107,6 +108,13 @@ def _of_corpora(roots: list[Path]) -> Shards:
     shards = sorted((shard for corpus in corpora for shard in corpus.shards), key=lambda shard: shard.domain)
     fingerprint = digest([corpus.fingerprint for corpus in corpora])
     return replace(first, shards=tuple(shards), fingerprint=fingerprint, manifest=alike)
+
+
+def _check_one_corpus(roots: list[Path], path: Path) -> None:
+    """Raise where the folder is one of corpora with months of their own, such as `data/records`."""
+    names = sorted({root.relative_to(path).parts[0] for root in roots if len(root.relative_to(path).parts) > 1})
+    if len(names) > 1:
+        raise StoreShardsError(f"{path}: holds corpora that are not alike, choose one corpus: {', '.join(names)}")
 
 
 def _without_manifest(path: Path) -> Shards:

@@ -206,7 +206,7 @@ def test_a_game_too_short_for_its_frame_is_found(tmp_path):
     info = PackInfo(n_games=1, n_tokens=4, scheme="uci", vocab_size=2030, vocab_hash="0" * 64, source="by hand")
     with PackWriter(tmp_path / "pack", info) as writer:
         writer.append(np.array([1, 8, 35, 2], np.uint16), np.array([4]))
-        writer.write_columns({name: np.zeros(1, dtype) for name, dtype in COLUMNS.items()})
+        writer.append_columns({name: np.zeros(1, dtype) for name, dtype in COLUMNS.items()})
         writer.finish({})
     with pytest.raises(PackError, match="game 0 has 4 tokens, expected 5 or more"):
         check_columns(open_pack(tmp_path / "pack"))
@@ -280,7 +280,7 @@ def pack_of_ids(tmp_path_factory):
         folder = root / str(next(numbers))
         with PackWriter(folder, info) as writer:
             writer.append(np.array([1, 2] * len(ids), np.uint16), np.full(len(ids), 2, np.int64))
-            writer.write_columns(columns | {"game_id": np.array(ids, np.int64)})
+            writer.append_columns(columns | {"game_id": np.array(ids, np.int64)})
             writer.finish({})
         return open_pack(folder)
 

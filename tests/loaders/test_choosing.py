@@ -121,8 +121,10 @@ def test_a_value_that_no_game_can_have_is_refused_with_its_name(packs, asked):
 
 
 def test_a_column_that_there_is_not_is_refused(packs, tmp_path):
-    with pytest.raises(TypeError, match="rating"):
+    with pytest.raises(TypeError, match=r"no keyword rating; allowed are white_elo, .*, date$"):
         packs.where(rating=1500)
+    with pytest.raises(TypeError, match=r"no keyword utc_date; .*, date; the column utc_date is asked for by date"):
+        packs.where(utc_date="2024-01-01")
     bare = open_packs(write_month(tmp_path / "2024-01", [[1, 9, 2]]))
     with pytest.raises(NoColumnError, match=r"2024-01: has no column eco, only ids"):
         bare.where(eco="B")

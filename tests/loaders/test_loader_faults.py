@@ -125,7 +125,7 @@ def write_games(folder, lengths, month=1):
     columns["white_elo"] = (1000 + np.arange(len(lengths)) % 1000 * 10).astype(np.int16)
     with PackWriter(folder, info) as writer:
         writer.append(ids, np.array(lengths, dtype=np.int64))
-        writer.write_columns(columns)
+        writer.append_columns(columns)
         writer.finish({})
     return folder
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rukh_loaders import PackedDataset
 from rukh_loaders.errors import EmptyPartError, OrderArgumentError, PositionError, VocabularyMismatchError, WeightError
 from rukh_loaders.formats.pack import PackInfo, PackWriter
 from rukh_loaders.orders.mixture import Mixture, MixtureOrder
@@ -278,6 +279,11 @@ def test_parts_without_games_and_mixtures_without_parts_are_refused(packs):
         Mixture([(packs[0], 1), (packs[1].games(slice(0, 0)), 1)])
     with pytest.raises(EmptyPartError, match="a mixture has no parts; it needs one or more"):
         Mixture([])
+
+
+def test_a_dataset_is_no_part_of_a_mixture_but_made_of_one(packs):
+    with pytest.raises(TypeError, match=r"part 1 of a mixture is a PackedDataset; .* PackedDataset\(Mixture"):
+        Mixture([(packs[0], 1), (PackedDataset(packs[1], 4), 1)])
 
 
 @pytest.mark.parametrize("weight", ["1/0", "one", None])

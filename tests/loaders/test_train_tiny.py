@@ -54,7 +54,7 @@ def packs(tmp_path_factory):
         columns["white_elo"][:] = columns["black_elo"][:] = 1_000 * month
         with PackWriter(root / f"2025-0{month}", info) as writer:
             writer.append(np.concatenate(games).astype(np.uint16), lengths.astype(np.int64))
-            writer.write_columns(columns)
+            writer.append_columns(columns)
             writer.finish({})
     return root
 
@@ -125,7 +125,29 @@ def test_months_and_ratings_choose_the_games(example, packs):
 def test_a_checkpoint_of_other_games_is_refused(example, packs, tmp_path):
     run(example, packs, "--checkpoint", tmp_path / "tiny.pt", "--pause-at", 2)
     with pytest.raises(StateMismatchError, match="fingerprint"):
-        run(example, packs, "--checkpoint", tmp_path / "tiny.pt", "--months", "2025-02")
+        run(example, packs / "2025-02", "--checkpoint", tmp_path / "tiny.pt")
+
+
+@pytest.mark.parametrize(
+    ("argument", "value", "change"),
+    [
+        ("--months", "2025-02", "--months was None and is 2025-02"),
+        ("--min-elo", "1500", "--min-elo was None and is 1500"),
+        ("--val", "0.3", "--val was 0.2 and is 0.3"),
+        ("--steps", "7", "--steps was 6 and is 7"),
+        ("--block", "20", "--block was 16 and is 20"),
+        ("--seed", "1", "--seed was 0 and is 1"),
+    ],
+)
+def test_a_checkpoint_gone_on_from_with_another_argument_names_it(example, packs, tmp_path, argument, value, change):
+    run(example, packs, "--checkpoint", tmp_path / "tiny.pt", "--pause-at", 2)
+    with pytest.raises(SystemExit, match=rf"tiny.pt: is of a training with other arguments: {change}; to begin anew"):
+        run(example, packs, "--checkpoint", tmp_path / "tiny.pt", argument, value)
+
+
+def test_months_that_are_the_same_ones_in_other_words_go_on(example, packs, tmp_path):
+    run(example, packs, "--checkpoint", tmp_path / "tiny.pt", "--pause-at", 2)
+    assert len(run(example, packs, "--checkpoint", tmp_path / "tiny.pt", "--months", "2025-01:2025-02").losses) == 6
 
 
 @pytest.mark.parametrize(("share", "use"), [("0", "judge by"), ("1", "train on")])

@@ -5,18 +5,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from record_configs import DPO, GRPO, TALK, TEXT_SECTIONS, message, sections_config, sources_config
+from record_configs import CHAT_SECTIONS, DPO, GRPO, TALK, TEXT_SECTIONS, message, sections_config, sources_config
 from record_stores import plain, write_lines, write_stream
 from toy_tokenizer import write_toy_tokenizer
 
 from rukh_assets.records import Pipeline
 from rukh_loaders import load_dataset
-from rukh_loaders.errors import RecordConfigError, StoreChangedError, TrainTypeError
+from rukh_loaders.errors import (
+    NoRecordsError,
+    RecordConfigError,
+    StoreChangedError,
+    StoreShardsError,
+    TrainTypeError,
+)
 from rukh_loaders.record_datasets import GrpoDataset, SeqDataset
 from rukh_loaders.records import Built, MaskBuilder, PipelineConfig, RecordTokenizer, Skipped, SkipReason
 from rukh_loaders.records.pairs import PairBuilder, pair_config
 
 TEXT = sections_config(TEXT_SECTIONS)
+CHAT = CHAT_SECTIONS[0]
 EXAMPLE = {
     "version": 1,
     "input": {"sections": [{"field": "text", "action": "train"}]},
@@ -87,11 +94,68 @@ def test_a_config_without_a_tokenizer_means_its_own_folder(tmp_path: Path) -> No
     assert plain(load_dataset("seq", tmp_path)[0]["input_ids"]) == [1, 9]
 
 
+@pytest.mark.parametrize("as_file", [True, False])
+def test_the_config_and_tokenizer_beside_the_months_of_a_lake_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, as_file: bool
+) -> None:
+    write_toy_tokenizer(tmp_path / "tokenizer", "T2")
+    (tmp_path / "config.json").write_text(json.dumps(EXAMPLE))
+    month = tmp_path / "2025-01"
+    month.mkdir()
+    lines = write_lines(month / "part_0000.jsonl", [{"text": "a b"}])
+    assert plain(load_dataset("seq", lines if as_file else month)[0]["input_ids"]) == [1, 9]
+    assert len(load_dataset("seq", lines, config=tmp_path / "config.json")) == 1
+    monkeypatch.chdir(month)
+    assert len(load_dataset("seq", ".")) == 1
+    (month / "dataset_config.json").write_text(json.dumps(EXAMPLE | {"tokenizer_path": "nowhere"}))
+    with pytest.raises(ValueError, match="nowhere"):
+        load_dataset("seq", month)
+
+
+def test_a_config_json_beside_another_folder_than_a_month_is_not_meant(tmp_path: Path, toy_folder: Path) -> None:
+    (tmp_path / "config.json").write_text('{"architectures": []}')
+    (tmp_path / "talks").mkdir()
+    lines = write_lines(tmp_path / "talks" / "in.jsonl", [{"messages": TALK}])
+    assert len(load_dataset("sft", lines, tokenizer_path=toy_folder)) == 1
+
+
+@pytest.mark.parametrize(
+    ("train_type", "fields"),
+    [
+        ("seq", "messages"),
+        ("sft", "messages"),
+        ("dpo", "prompt, chosen and rejected"),
+        ("grpo", "prompt, responses and rewards"),
+    ],
+)
+def test_records_that_only_a_config_can_read_are_said_to_need_one(
+    tmp_path: Path, toy_folder: Path, train_type: str, fields: str
+) -> None:
+    lines = write_lines(tmp_path / "in.jsonl", [{"text": "a b"}])
+    with pytest.raises(NoRecordsError, match=rf"{train_type} without a config reads {fields}: .* pass config="):
+        load_dataset(train_type, lines, tokenizer_path=toy_folder)
+    with pytest.raises(NoRecordsError) as given:
+        load_dataset(train_type, lines, tokenizer_path=toy_folder, config=sections_config([{**CHAT, "field": "x"}]))
+    assert "config" not in str(given.value)
+
+
+def test_of_corpora_that_are_not_alike_one_is_to_be_chosen(tmp_path: Path, toy_folder: Path) -> None:
+    lines = write_lines(tmp_path / "in.jsonl", [{"text": "a b", "messages": TALK}])
+    for name, config in (("plain", TEXT), ("talks", sections_config([CHAT]))):
+        Pipeline(config, [lines], tmp_path / "records" / name / "2025-01", toy_folder).run()
+    with pytest.raises(StoreShardsError, match=r"records: holds corpora .*, choose one corpus: plain, talks$"):
+        load_dataset("seq", tmp_path / "records")
+    assert len(load_dataset("seq", tmp_path / "records" / "plain")) == 1
+
+
 def test_lines_without_a_tokenizer_are_refused(tmp_path: Path) -> None:
     lines = write_lines(tmp_path / "in.jsonl", [{"text": "a b"}])
     for config in (None, EXAMPLE, TEXT):
         with pytest.raises(RecordConfigError, match="need a tokenizer"):
             load_dataset("seq", lines, config=config)
+    (tmp_path / "dataset_config.json").write_text("{}")
+    with pytest.raises(RecordConfigError, match=r"dataset_config.json: input: neither sections nor sources"):
+        load_dataset("seq", lines)
     (tmp_path / "dataset_config.json").write_text('{"tokenizer_path": "x", "inputs": {}}')
     with pytest.raises(RecordConfigError, match=r"dataset_config.json: inputs"):
         load_dataset("seq", lines)

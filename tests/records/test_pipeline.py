@@ -531,3 +531,30 @@ def test_the_command_line_exits_2_for_wrong_usage(line: Callable[..., int], more
     with pytest.raises(SystemExit) as caught:
         line(ABC, *more)
     assert caught.value.code == 2
+
+
+def test_the_command_line_finds_the_tokenizer_that_its_config_names_or_that_lies_beside(tmp_path: Path) -> None:
+    lines = write_lines(tmp_path / "in.jsonl", ABC)
+    config, out = tmp_path / "made" / "config.json", tmp_path / "out"
+
+    def made_with() -> str:
+        assert main([str(lines), "-o", str(out), "-c", str(config)]) == 0
+        return str(open_corpus(out).manifest["tokenizer_fingerprint"])
+
+    folders = [
+        write_toy_tokenizer(folder, variant)
+        for folder, variant in ((config.parent, "T1"), (config.parent / "tokenizer", "T2"), (tmp_path / "t3", "T3"))
+    ]
+    own, beside, named = (RecordTokenizer.from_folder(folder).fingerprint for folder in folders)
+    config.write_text(json.dumps(TEXT.to_dict() | {"tokenizer_path": "../t3"}))
+    assert made_with() == named
+    TEXT.to_file(config)
+    assert made_with() == beside
+    (config.parent / "tokenizer" / "tokenizer.json").unlink()
+    assert made_with() == own
+
+
+def test_the_help_says_where_the_tokenizer_is_looked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert "tokenizer_path" in capsys.readouterr().out

@@ -57,7 +57,37 @@ def test_shards_are_trained_on_as_lines_are(example: ModuleType, tokenizer: Path
     Pipeline(config, [data], tmp_path / "shards", tokenizer).run()
     shards, lines = (example.train("sft", path, tokenizer, 3) for path in (tmp_path / "shards", data))
     assert shards == lines
-    assert example.vocab_size(tmp_path / "shards", None) == 32
+    assert example.vocab_size(load_dataset("sft", tmp_path / "shards").store) == 32
+
+
+@pytest.mark.parametrize("train_type", ["seq", "sft", "dpo", "grpo"])
+def test_regression_records_longer_than_the_context_are_cut_to_it(
+    example: ModuleType, tokenizer: Path, tmp_path: Path, train_type: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = example.write_corpus(tmp_path / train_type, train_type, 40)
+    monkeypatch.setattr(example, "CONTEXT", 7)
+    assert np.isfinite(example.train(train_type, data, tokenizer, 4)).all()
+
+
+def test_all_months_of_a_corpus_are_trained_on_by_its_folder(
+    example: ModuleType, tokenizer: Path, tmp_path: Path
+) -> None:
+    lines = example.write_corpus(tmp_path / "lines", "seq")
+    config = PipelineConfig.from_dict(example.SEQ_CONFIG)
+    for month in ("2025-01", "2025-02"):
+        Pipeline(config, [lines], tmp_path / "corpus" / month, tokenizer).run()
+    assert len(example.train("seq", tmp_path / "corpus", None, 3)) == 3
+
+
+def test_of_a_long_row_the_part_up_to_the_last_trained_id_counts(
+    example: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(example, "CONTEXT", 3)
+    ids = torch.arange(5).repeat(3, 1)
+    mask = torch.tensor([[0, 1, 0, 0, 0], [0, 1, 0, 1, 0], [0, 0, 0, 0, 0]]).bool()
+    cut, trained = example.up_to_the_last_trained(ids, mask)
+    assert cut.tolist() == [[0, 1, 2], [1, 2, 3], [0, 1, 2]]
+    assert trained.int().tolist() == [[0, 1, 0], [1, 0, 1], [0, 0, 0]]
 
 
 def test_only_trained_targets_are_in_the_loss(example: ModuleType, tokenizer: Path, tmp_path: Path) -> None:
