@@ -96,7 +96,7 @@ class Pipeline:
         Raises:
             EmptyCorpusError: no record was kept; nothing is written then, and an old corpus stays.
             RecordRefusedError: a bad line or record where the config is strict.
-            RecordValueError: a value that its dtype cannot hold.
+            RecordValueError: an id or a position that its dtype cannot hold.
             SourceChangedError: an input file was changed while it was read.
         """
         with Workers(self.workers) as crew, publish_folder(self.output_dir) as building:

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from pydantic import Field, ValidationError, model_validator
 
 from rukh_loaders.errors import RecordConfigError
@@ -19,6 +20,9 @@ NotNegative = Annotated[int, Field(ge=0)]
 Train = Literal["train", "mask"]
 Integers = Literal["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
 Dtype = Literal["bool", Integers, "float16", "float32", "float64"]
+
+VALUE_DTYPE = "float32"
+"""Of values where the config says nothing."""
 
 OWN_OPTIONS: dict[str, Any] = {
     "add_bos": True,
@@ -143,6 +147,10 @@ class PipelineConfig(Strict):
         if not outputs:
             raise RecordConfigError("input: neither sections nor sources, so no record can be built")
         return outputs
+
+    def value_dtype(self, name: str) -> np.dtype[Any]:
+        """What the values of this name are kept as."""
+        return np.dtype(self.output.dtype.get(name, VALUE_DTYPE))
 
     def trains(self, section: Section, role: str) -> bool:
         """Whether a section trains the messages of a role."""

@@ -22,7 +22,7 @@ class SkipReason(StrEnum):
     NOT_AN_OBJECT = "not_an_object"
     """JSON, but no object."""
     WRONG_TYPE = "wrong_type"
-    """A field has a value of a type that its section cannot read."""
+    """A field has a value of a type that its section cannot read, or a number that its dtype cannot hold."""
     BAD_TEXT = "bad_text"
     """A text that is no Unicode (half a surrogate pair), or that the tokenizer cannot encode."""
     TEMPLATE = "template"

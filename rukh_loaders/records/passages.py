@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from rukh_loaders.errors import ConversationError, UnsafeTemplateError
 from rukh_loaders.records.chat import ChatTemplate, Message
 from rukh_loaders.records.config import PipelineConfig
@@ -65,7 +67,7 @@ class PassageReader:
 
     def _read_output(self, record: Record, output: Output) -> Planned:
         if output.kind is OutputKind.VALUES:
-            return _read_values(record, output.sections[0].field)
+            return _read_values(record, output.sections[0].field, self._config.value_dtype(output.name))
         if output.kind is OutputKind.SEQUENCE:
             return self._read_sequence(record, output)
         group = tuple(self._read_group(record, output.sections))
@@ -172,22 +174,35 @@ def _checked(where: str, text: str) -> str:
     return text
 
 
-def _read_values(record: Record, field: str) -> list[float]:
+def _read_values(record: Record, field: str, dtype: np.dtype[Any]) -> list[float]:
     value = record.get(field)
     if value is None or value == []:
         raise Refusal(SkipReason.MISSING, f"{field}: no numbers")
     values = value if isinstance(value, list) else [value]
-    return [_number(field, item) for item in values]
+    return [_number(field, item, dtype) for item in values]
 
 
-def _number(field: str, value: Any) -> float:
+def _number(field: str, value: Any, dtype: np.dtype[Any]) -> float:
     try:
         number = float(value) if isinstance(value, int | float) else math.nan
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
         raise _wrong_type(field, value, "finite numbers")
+    if not _holds(dtype, number):
+        raise _wrong_type(field, value, f"numbers that {dtype.name} can hold, see output.dtype")
     return number
+
+
+def _holds(dtype: np.dtype[Any], number: float) -> bool:
+    """Whether a dtype has the number: a float one rounds it, but not to infinity, any other has it as it is."""
+    if dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            return bool(np.isfinite(dtype.type(number)))
+    if dtype.kind == "b":
+        return number in (0, 1)
+    limits = np.iinfo(dtype)
+    return number.is_integer() and limits.min <= int(number) <= limits.max
 
 
 def _check_group_lengths(outputs: Sequence[Output], planned: Sequence[Planned], record: Record) -> None:

@@ -15,7 +15,6 @@ from rukh_loaders.errors import (
     NoRecordsError,
     RecordFileError,
     StoreChangedError,
-    StoreValueError,
     UnsupportedFileError,
 )
 from rukh_loaders.formats.corpus import POSITION_IDS
@@ -43,8 +42,7 @@ class JsonlStore(Store):
 
     Errors: those of `find_inputs`, `RecordTokenizer.from_folder` and `MaskBuilder`; `UnsupportedFileError` for a file
     that is no .jsonl file; `NoRecordsError` where no record is left; `RecordRefusedError` at the first bad one where
-    the config is strict; `StoreValueError` for a value that its dtype cannot hold; `StoreChangedError` when a file has
-    changed since.
+    the config is strict; `StoreChangedError` when a file has changed since.
     """
 
     def __init__(
@@ -65,9 +63,7 @@ class JsonlStore(Store):
         self.tokenizer = tokenizer if isinstance(tokenizer, RecordTokenizer) else RecordTokenizer.from_folder(tokenizer)
         self._builder = builder(config.for_building(), self.tokenizer)
         self._outputs = self._builder.outputs
-        self._dtypes = {
-            o.name: np.dtype(config.output.dtype.get(o.name, "float32")) for o in self._outputs if _is_values(o)
-        }
+        self._dtypes = {o.name: config.value_dtype(o.name) for o in self._outputs if _is_values(o)}
         streamed = next((o.names for o in self._outputs if o.kind is OutputKind.SEQUENCE), ())
         has_positions = "sequence" in streamed and config.output.position_ids_mode != "none"
         self.stream_keys = (*streamed, POSITION_IDS) if has_positions else streamed
@@ -160,7 +156,7 @@ class JsonlStore(Store):
             begin, end = self.record_bounds(index)
             return np.arange(begin, end, dtype=ID_DTYPE) - ID_DTYPE.type(self._origin(index, begin))
         if key in self._dtypes:
-            return as_values(record.keys[key], self._dtypes[key], self._index.place(index))
+            return np.array(record.keys[key], np.float64).astype(self._dtypes[key])
         return np.array(record.keys[key], ID_DTYPE)
 
     def _origin(self, index: int, begin: int) -> int:
@@ -178,8 +174,6 @@ class JsonlStore(Store):
             file, line = lines.popleft()
             tally.note(place, outcome)
             if isinstance(outcome, Built):
-                for name, dtype in self._dtypes.items():
-                    as_values(outcome.keys[name], dtype, str(place))
                 rows.add(file, line, outcome.n_tokens, outcome.domain)
         if not tally.kept:
             why = "; ".join(places[0] for places in tally.samples.values()) or "there is no record"
@@ -199,17 +193,6 @@ class JsonlStore(Store):
                         yield from build_batch(batch, self._builder)
                         batch = []
         yield from build_batch(batch, self._builder)
-
-
-def as_values(values: Any, dtype: np.dtype[Any], place: str) -> Array:
-    """Numbers as their dtype, which a float one rounds; `StoreValueError` for one that it cannot hold."""
-    exact = np.array(values, np.float64)
-    with np.errstate(invalid="ignore", over="ignore"):
-        cast = exact.astype(dtype)
-        fits = np.isfinite(cast) if dtype.kind == "f" else cast.astype(np.float64) == exact
-    if not fits.all():
-        raise StoreValueError(f"{place}: got {exact[int(fits.argmin())]}, which {dtype.name} cannot hold")
-    return cast
 
 
 def _is_values(output: Any) -> bool:

@@ -28,7 +28,6 @@ from rukh_loaders.errors import (
     StoreArgumentError,
     StoreChangedError,
     StoreShardsError,
-    StoreValueError,
     UnsupportedFileError,
 )
 from rukh_loaders.formats import KeyedTensor, ShardWriter, cut_at
@@ -372,7 +371,7 @@ def test_a21_rewards_and_groups_come_back(both: Any) -> None:
 
 def test_a_value_that_its_dtype_cannot_hold_is_found_when_lines_are_opened(tmp_path: Path, toy_folder: Path) -> None:
     config = with_output(sources_config(GRPO), dtype={"rewards": "int8"})
-    with pytest.raises(StoreValueError, match=r"in.jsonl:1: got 0.3, which int8 cannot hold"):
+    with pytest.raises(NoRecordsError, match=r"in.jsonl:1: rewards: got float 0.3, allowed: numbers that int8"):
         JsonlStore(write_lines(tmp_path / "in.jsonl", [GROUP]), config, toy_folder)
 
 
