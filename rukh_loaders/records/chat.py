@@ -17,11 +17,11 @@ class ChatTemplate:
     """A template, ready to render. `where` names its file in errors; `variables` are the special tokens' texts.
 
     Templates see `messages`, `add_generation_prompt`, the variables and `raise_exception`. There is no clock, so that
-    the same messages are always the same text. `ChatTemplateError` for what is no Jinja.
+    the same messages are always the same text. `ChatTemplateError` for what is no Jinja or cannot be compiled.
     """
 
     def __init__(self, source: str, where: str, variables: Mapping[str, str]) -> None:
-        from jinja2 import TemplateError, TemplateSyntaxError
+        from jinja2 import TemplateSyntaxError
 
         from rukh_loaders.records.sandbox import ChatEnvironment
 
@@ -31,8 +31,9 @@ class ChatTemplate:
             self._template = ChatEnvironment().from_string(source)
         except TemplateSyntaxError as error:
             raise ChatTemplateError(f"{where}: line {error.lineno} of the chat template: {error.message}") from error
-        except (TemplateError, RecursionError) as error:
-            raise ChatTemplateError(f"{where}: the chat template cannot be compiled: {error}") from error
+        except Exception as error:  # Jinja works out constants, and Python limits numbers, nested blocks and memory
+            why = str(error) or type(error).__name__
+            raise ChatTemplateError(f"{where}: the chat template cannot be compiled: {why}") from error
 
     def render(self, messages: Sequence[Message], *, add_generation_prompt: bool = False) -> str:
         """The text of a conversation, with the header of an answer behind it where asked.

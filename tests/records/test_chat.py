@@ -159,6 +159,22 @@ def test_a_template_that_is_no_jinja_is_refused_with_its_line(toy: Any) -> None:
         toy(template="{{ messages }}\n{% endfor %}")
 
 
+@pytest.mark.parametrize(
+    ("template", "why"),
+    [
+        ("{{ 2 ** 100000 }}", "Exceeds the limit"),
+        ("{% if a %}" * 120 + "{% endif %}" * 120, "too many levels of indentation"),
+        ("{% for a in b %}" * 30 + "{% endfor %}" * 30, "too many statically nested blocks"),
+        ("{{ " + "(" * 5000 + ")" * 5000 + " }}", "recursion"),
+    ],
+)
+def test_what_python_said_of_a_template_that_cannot_be_compiled_was_no_error_of_ours(
+    template: str, why: str, toy: Any
+) -> None:
+    with pytest.raises(ChatTemplateError, match=rf"tokenizer_config\.json: the chat template cannot be .*{why}"):
+        toy(template=template)
+
+
 def test_what_a_template_raises_names_its_line(toy: Any) -> None:
     with pytest.raises(ConversationError, match="line 3 of the chat template: roles must alternate"):
         toy(template=ALTERNATING).render([message("user", "a"), message("user", "b")])
