@@ -543,6 +543,14 @@ def test_a20_the_command_line_exits_1_where_nothing_is_written(
     assert not (tmp_path / "out").exists()
 
 
+def test_an_output_folder_that_cannot_be_made_was_a_traceback(
+    line: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "in.jsonl" / "deep" / "out"
+    assert line(ABC, "-o", str(target)) == 1
+    assert capsys.readouterr().err == f"error: {target}: nothing can be made there: Not a directory\n"
+
+
 @pytest.mark.parametrize("more", [("--batch-size", "0"), ("--workers", "x"), ("--unknown",)])
 def test_the_command_line_exits_2_for_wrong_usage(line: Callable[..., int], more: tuple[str, ...]) -> None:
     with pytest.raises(SystemExit) as caught:
