@@ -11,8 +11,8 @@ from typing import Any
 from rukh_loaders.errors import RecordConfigError, StoreChangedError, TrainTypeError
 from rukh_loaders.record_dataset import RecordDataset
 from rukh_loaders.record_datasets import DpoDataset, GrpoDataset, SeqDataset, SftDataset
-from rukh_loaders.records import MaskBuilder, PipelineConfig, RecordTokenizer
-from rukh_loaders.records.pairs import PairBuilder, pair_config
+from rukh_loaders.records import PipelineConfig, RecordTokenizer
+from rukh_loaders.records.pairs import pair_config
 from rukh_loaders.stores import JsonlStore, ShardStore, Store, detect_format
 
 DATASET_CONFIG = "dataset_config.json"
@@ -80,9 +80,8 @@ def load_dataset(
         _check_made_with(store, tokenizer, given)
     else:
         found = given or _config_beside(Path(path)) or _Found(_config_of_type(train_type, max_len), None)
-        builder = PairBuilder if train_type == "dpo" and not found.is_given else MaskBuilder
         tokenizer = RecordTokenizer.from_folder(_tokenizer_of(found, tokenizer_path, path))
-        store = JsonlStore(path, found.config, tokenizer, *window, pad_last=pad_last, weights=weights, builder=builder)
+        store = JsonlStore(path, found.config, tokenizer, *window, pad_last=pad_last, weights=weights)
     if pad_id is None:
         pad_id = (tokenizer.pad_id if tokenizer else None) or 0
     return DATASETS[train_type](store, pad_id, **options)
@@ -90,18 +89,17 @@ def load_dataset(
 
 @dataclass(frozen=True)
 class _Found:
-    """A config, the tokenizer folder that it names, and whether somebody wrote it."""
+    """A config, and the tokenizer folder that it names."""
 
     config: PipelineConfig
     tokenizer_path: Path | None
-    is_given: bool = False
 
 
 def _config_of(config: Config | None) -> _Found | None:
     if config is None:
         return None
     if isinstance(config, PipelineConfig):
-        return _Found(config, None, is_given=True)
+        return _Found(config, None)
     if isinstance(config, Mapping):
         return _parsed(dict(config), Path())
     return _read(Path(config))
@@ -121,14 +119,14 @@ def _read(file: Path) -> _Found:
         found = _parsed(config, file.parent)
     except RecordConfigError as error:
         raise RecordConfigError(f"{file}: {error}") from error
-    return _Found(found.config, found.tokenizer_path or file.parent, is_given=True)
+    return _Found(found.config, found.tokenizer_path or file.parent)
 
 
 def _parsed(config: Any, folder: Path) -> _Found:
     path = config.pop(TOKENIZER_PATH, None) if isinstance(config, dict) else None
     if not isinstance(path, str | Path | None):
         raise RecordConfigError(f"{TOKENIZER_PATH}: got {path!r}, allowed: a path")
-    return _Found(PipelineConfig.from_dict(config), folder / path if path else None, is_given=True)
+    return _Found(PipelineConfig.from_dict(config), folder / path if path else None)
 
 
 def _config_of_type(train_type: str, max_len: int) -> PipelineConfig:

@@ -29,6 +29,7 @@ OWN_OPTIONS: dict[str, Any] = {
     "append_eos": False,
     "trained_turns": "all",
     "trained_part": "turn",
+    "record_form": "fields",
     "strict": False,
 }
 """Options of `preprocessing` that other readers of the format do not know: left out of `to_dict` at these defaults."""
@@ -49,6 +50,8 @@ class Preprocessing(Strict):
     - `trained_turns`: "all" turns of a trained role; "last" only the last message of a conversation.
     - `trained_part`: of a trained turn, "turn" trains all of it, role header and trailing blanks included; "content"
       only what the model has to write, the content and the end marker.
+    - `record_form`: "fields", whose sections read a record as it is; "pair", for preference records: a prompt and two
+      answers become two conversations, `chosen` and `rejected`, first, see `rukh_loaders.records.pairs`.
     - `strict`: the first bad line or malformed record ends the run.
     """
 
@@ -64,6 +67,7 @@ class Preprocessing(Strict):
     append_eos: bool = False
     trained_turns: Literal["all", "last"] = "all"
     trained_part: Literal["turn", "content"] = "turn"
+    record_form: Literal["fields", "pair"] = "fields"
     strict: bool = False
 
     @model_validator(mode="after")
@@ -100,6 +104,11 @@ class PipelineConfig(Strict):
             if key not in (*names, "position_ids"):
                 allowed = ", ".join((*names, "position_ids"))
                 raise ValueError(f"output.dtype.{key}: the config makes no such key, allowed: {allowed}")
+        if names and self.preprocessing.record_form == "pair":
+            sections = (section for output in self.input.outputs() for section in output.sections)
+            talks = {section.field for section in sections if section.template}
+            if not {"chosen", "rejected"} <= talks:
+                raise ValueError("preprocessing.record_form: got 'pair', which needs templates of chosen and rejected")
         return self
 
     @classmethod

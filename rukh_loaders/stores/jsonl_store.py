@@ -38,7 +38,7 @@ class JsonlStore(Store):
     read and built each time it is asked for, once for all of its keys. Nothing is packed into rows. Records come by
     domain, and within one as they stand in the files.
 
-    `builder` is the class that builds: `MaskBuilder`, or one for records of another shape, such as `PairBuilder`.
+    `builder` is the class that builds: `MaskBuilder`, or one of your own for records of another shape.
 
     Errors: those of `find_inputs`, `RecordTokenizer.from_folder` and `MaskBuilder`; `UnsupportedFileError` for a file
     that is no .jsonl file; `NoRecordsError` where no record is left; `RecordRefusedError` at the first bad one where
