@@ -5,10 +5,13 @@ import pickle
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from record_configs import CHAT_SECTIONS, TALK, message, sections_config
 from tokenizers import Tokenizer
 from tokenizers.decoders import ByteLevel as ByteLevelDecoder
@@ -18,9 +21,19 @@ from tokenizers.trainers import BpeTrainer
 from toy_tokenizer import CHATML, write_toy_tokenizer
 
 from rukh_loaders.errors import ChatTemplateError, ConversationError, RecordTokenizerError, UnsafeTemplateError
-from rukh_loaders.records import Built, ChatTemplate, RecordTokenizer, Skipped, SkipReason, build_record, build_records
+from rukh_loaders.records import (
+    Built,
+    ChatTemplate,
+    RecordTokenizer,
+    Skipped,
+    SkipReason,
+    build_record,
+    build_records,
+    turns,
+)
+from rukh_loaders.records.chat import Message
 from rukh_loaders.records.masks import mask_of_spans
-from rukh_loaders.records.turns import trained_contents
+from rukh_loaders.records.turns import trained_contents, trained_turns
 
 TEMPLATE_WITH_BOS = "{{ bos_token }} " + CHATML
 ALTERNATING = (
@@ -302,6 +315,60 @@ def test_the_trained_tokens_of_a_byte_level_tokenizer_are_the_trained_text(part:
     trained = model.decode([i for i, m in zip(ids, mask, strict=True) if m], skip_special_tokens=False)
     before, behind = ("<|im_start|>assistant\n", "\n") if part == "turn" else ("", "")
     assert trained == "".join(f"{before}{answer}<|im_end|>{behind}" for answer in answers)
+
+
+TEMPLATES = {
+    "chatml": CHATML,
+    "contents": "{% for m in messages %}{{ m.content }} {% endfor %}",
+    "trimmed": "{% for m in messages %}{{ m.role }}: {{ m.content | trim }}\n\n{% endfor %}",
+    "silent roles": "{% for m in messages %}{% if m.role != 'tool' %}{{ m.content }};{% endif %}{% endfor %}",
+    "begins with bos": TEMPLATE_WITH_BOS,
+    "alternating": ALTERNATING,
+    "default system": DEFAULT_SYSTEM,
+    "last marked": LAST_MARKED,
+}
+contents = st.text(" ab\n;<", max_size=4)
+talks = st.lists(st.builds(message, st.sampled_from(["user", "assistant", "system", "tool"]), contents), max_size=7)
+
+
+@pytest.mark.parametrize("template", TEMPLATES.values(), ids=TEMPLATES)
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(talk=talks, data=st.data())
+def test_turns_took_the_square_of_their_number_and_are_told_apart_as_before(
+    template: str, talk: list[dict[str, str]], data: st.DataObject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if data.draw(st.booleans()):  # what templates ask for that check the order of roles
+        talk = [{**m, "role": ("user", "assistant")[i % 2]} for i, m in enumerate(talk)]
+    trained = data.draw(st.lists(st.booleans(), min_size=len(talk), max_size=len(talk)))
+    chat = ChatTemplate(template, "here", {"bos_token": "<s>"})
+    for trained_spans in (trained_turns, trained_contents):
+        outcomes = []
+        for few in (0, len(talk)):
+            monkeypatch.setattr(turns, "FEW", few)
+            try:
+                outcomes.append(trained_spans(chat, talk, trained))
+            except ConversationError as error:
+                outcomes.append(str(error))
+        assert outcomes[0] == outcomes[1]
+
+
+class CountingTemplate(ChatTemplate):
+    """Counts the messages that it has rendered."""
+
+    rendered = 0
+
+    def render(self, messages: Sequence[Message], *, add_generation_prompt: bool = False) -> str:
+        self.rendered += len(messages)
+        return super().render(messages, add_generation_prompt=add_generation_prompt)
+
+
+def test_a_long_conversation_is_rendered_about_twice() -> None:
+    chat = CountingTemplate(CHATML, "here", {})
+    talk = [message(("user", "assistant")[i % 2], "a b") for i in range(100)]
+    trained_turns(chat, talk, [i % 2 == 1 for i in range(100)])
+    assert chat.rendered == 200
+    trained_contents(chat, talk, [i % 2 == 1 for i in range(100)])
+    assert chat.rendered == 200 + 200 + 2 * 50  # each trained one with two other contents
 
 
 def test_a_token_across_the_edge_of_a_span_is_not_trained() -> None:
