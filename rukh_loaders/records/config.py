@@ -30,6 +30,7 @@ OWN_OPTIONS: dict[str, Any] = {
     "trained_turns": "all",
     "trained_part": "turn",
     "record_form": "fields",
+    "max_record_chars": 4_000_000,
     "strict": False,
 }
 """Options of `preprocessing` that other readers of the format do not know: left out of `to_dict` at these defaults."""
@@ -52,6 +53,8 @@ class Preprocessing(Strict):
       only what the model has to write, the content and the end marker.
     - `record_form`: "fields", whose sections read a record as it is; "pair", for preference records: a prompt and two
       answers become two conversations, `chosen` and `rejected`, first, see `rukh_loaders.records.pairs`.
+    - `max_record_chars`: a record whose texts, rendered conversations among them, have more characters together is
+      skipped. It bounds the memory that one line can take, some 200 bytes a character; texts are cut after that.
     - `strict`: the first bad line or malformed record ends the run.
     """
 
@@ -68,6 +71,7 @@ class Preprocessing(Strict):
     trained_turns: Literal["all", "last"] = "all"
     trained_part: Literal["turn", "content"] = "turn"
     record_form: Literal["fields", "pair"] = "fields"
+    max_record_chars: Positive = 4_000_000
     strict: bool = False
 
     @model_validator(mode="after")

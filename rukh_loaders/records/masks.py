@@ -67,9 +67,14 @@ class MaskBuilder:
         try:
             if self.config.preprocessing.record_form == "pair":
                 record = record | as_conversations(record)
-            return self._reader.read(record, self.outputs)
+            plan = self._reader.read(record, self.outputs)
         except Refusal as refusal:
             return refusal.skipped
+        n_chars = sum(len(piece.text) for piece in _pieces_of(plan))
+        limit = self.config.preprocessing.max_record_chars
+        if n_chars > limit:
+            return Skipped(SkipReason.LENGTH, f"{n_chars} characters in all, allowed: {limit}, see max_record_chars")
+        return plan
 
     def _finish(self, record: Any, plan: list[Planned], encoded: Encoded) -> Built | Skipped:
         try:

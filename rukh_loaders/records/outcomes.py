@@ -32,7 +32,7 @@ class SkipReason(StrEnum):
     MISSING = "missing"
     """A field that an output needs is absent, null, blank or empty."""
     LENGTH = "length"
-    """No text between `min_chars` and `max_chars`."""
+    """No text between `min_chars` and `max_chars`, or more than `max_record_chars` in all."""
     EMPTY = "empty"
     """No ids come out of it."""
     NOTHING_TO_TRAIN = "nothing_to_train"

@@ -278,6 +278,14 @@ def test_b23_null_is_absent_and_not_the_word_none(t1: RecordTokenizer) -> None:
     assert sequence(talk, sections_config(CHAT_SECTIONS), t1)[0] == [1, 4, 7, 9, 5, 4, 8, 5]
 
 
+def test_one_long_conversation_took_memory_without_a_limit(t1: RecordTokenizer) -> None:
+    talk = {"messages": [message("user", "a " * 100), message("assistant", "b")]}
+    rendered = len(t1.render(talk["messages"]))
+    assert reason(talk, sections_config(CHAT_SECTIONS, max_record_chars=rendered - 1), t1) is SkipReason.LENGTH
+    kept = sections_config(CHAT_SECTIONS, max_record_chars=rendered, max_seq_len=3, truncation_mode="keep_end")
+    assert sequence(talk, kept, t1) == ([8, 10, 5], [1, 1, 1])
+
+
 def test_numbers_are_text_and_lists_and_objects_are_not(toy: Any) -> None:
     config = sections_config(TEXT_SECTIONS)
     assert sequence({"text": 7}, config, toy()) == ([0], [1])
