@@ -20,7 +20,7 @@ from rukh_loaders.errors import (
 from rukh_loaders.formats.corpus import POSITION_IDS
 from rukh_loaders.formats.manifest import hash_file
 from rukh_loaders.records import Built, MaskBuilder, OutputKind, PipelineConfig, RecordTokenizer, Tally, find_inputs
-from rukh_loaders.records.corpus import Entry, Outcome, Place, build_batch, judge
+from rukh_loaders.records.corpus import Entry, Place, build_batch, in_batches, judge
 from rukh_loaders.records.reading import Line, read_lines
 from rukh_loaders.stores.cutting import Part
 from rukh_loaders.stores.line_index import LineFile, LineIndex, LineRows
@@ -170,7 +170,9 @@ class JsonlStore(Store):
         paths = _jsonl_files(self.path)
         files = [_describe(path) for path in paths]
         rows, tally, lines = LineRows(), Tally(), deque[tuple[int, Line]]()
-        for place, outcome in judge(self._outcomes(paths, lines), self.config):
+        batches = in_batches(_read(paths, lines), self.config.preprocessing.batch_size)
+        outcomes = (outcome for batch in batches for outcome in build_batch(batch, self._builder))
+        for place, outcome in judge(outcomes, self.config):
             file, line = lines.popleft()
             tally.note(place, outcome)
             if isinstance(outcome, Built):
@@ -181,18 +183,6 @@ class JsonlStore(Store):
         if files != [_describe(path) for path in paths]:
             raise StoreChangedError(f"{self.path}: was changed while it was read; open it anew")
         return rows.finish(files), tally
-
-    def _outcomes(self, paths: Sequence[Path], lines: deque[tuple[int, Line]]) -> Iterator[Outcome]:
-        batch: list[Entry] = []
-        for number, path in enumerate(paths):
-            with path.open("rb") as stream:
-                for line, record in read_lines(stream):
-                    lines.append((number, line))
-                    batch.append((Place(path, line.number), record))
-                    if len(batch) == self.config.preprocessing.batch_size:
-                        yield from build_batch(batch, self._builder)
-                        batch = []
-        yield from build_batch(batch, self._builder)
 
 
 def _is_values(output: Any) -> bool:
@@ -208,6 +198,15 @@ def _jsonl_files(path: Path) -> list[Path]:
         if file.suffix.lower() != ".jsonl":
             raise UnsupportedFileError(f"{file}: Unsupported file, allowed: .jsonl; make shards of others")
     return files
+
+
+def _read(paths: Sequence[Path], lines: deque[tuple[int, Line]]) -> Iterator[Entry]:
+    """The records of the files; of each, the number of its file and its line go into `lines`."""
+    for number, path in enumerate(paths):
+        with path.open("rb") as stream:
+            for line, record in read_lines(stream):
+                lines.append((number, line))
+                yield Place(path, line.number), record
 
 
 def _describe(path: Path) -> LineFile:

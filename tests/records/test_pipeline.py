@@ -13,7 +13,6 @@ from toy_tokenizer import write_toy_tokenizer
 
 from rukh_assets.errors import EmptyCorpusError, OutputFolderError, RecordValueError, SourceChangedError
 from rukh_assets.records import Pipeline, Report
-from rukh_assets.records import inputs as inputs_module
 from rukh_assets.records.__main__ import main
 from rukh_loaders.errors import RecordConfigError, RecordFileError, RecordRefusedError
 from rukh_loaders.formats import Corpus, hash_file, open_corpus
@@ -492,7 +491,7 @@ def test_b31_workers_batches_and_buffers_change_no_byte(
     assert run("workers", workers=3) == once
     assert run("buffer", buffer_tokens=1) == once
     assert shards_of(run("batches", batch_size=7)) == shards_of(once)
-    monkeypatch.setattr(inputs_module, "MAX_BATCH_CHARACTERS", 100)
+    monkeypatch.setattr("rukh_loaders.records.corpus.MAX_BATCH_CHARACTERS", 100)
     monkeypatch.setattr("rukh_assets.records.shards.PIECE", 10)
     assert run("pieces") == once
 
