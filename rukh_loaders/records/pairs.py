@@ -49,14 +49,25 @@ def as_conversations(record: dict[str, Any]) -> dict[str, list[Any]]:
 
 
 def _conversation(side: str, answer: Any, prompt: list[Any] | None) -> list[Any]:
-    if answer is None or answer in ("", []):
-        raise Refusal(SkipReason.MISSING, f"{side}: no answer")
     if isinstance(answer, list):
         if any(not isinstance(message, dict) or message.get("role") != "assistant" for message in answer):
             return answer  # a whole conversation; what is no message is refused where messages are read
-        answer = "".join(str(message.get("content") or "") for message in answer)
-    if not isinstance(answer, str):
+        answer = _joined(side, [message.get("content") for message in answer])
+    elif not isinstance(answer, str | None):
         raise Refusal(SkipReason.WRONG_TYPE, f"{side}: got {type(answer).__name__}, allowed: {_ANSWERS}")
+    if answer is None or (isinstance(answer, str) and not answer.strip()):
+        raise Refusal(SkipReason.MISSING, f"{side}: no answer")
     if not prompt:
         raise Refusal(SkipReason.MISSING, f"prompt: nothing that {side} could answer")
     return [*prompt, {"role": "assistant", "content": answer}]
+
+
+def _joined(side: str, contents: list[Any]) -> Any:
+    """The content of one message as it is, which the template may read; those of several as one text."""
+    if len(contents) == 1:
+        return contents[0]
+    for content in contents:
+        if not isinstance(content, str | None):
+            got = type(content).__name__
+            raise Refusal(SkipReason.WRONG_TYPE, f"{side}: got a content of {got} among several, allowed: texts")
+    return "".join(content or "" for content in contents)

@@ -126,6 +126,7 @@ class PassageReader:
             raise
         except ConversationError as error:
             raise Refusal(SkipReason.TEMPLATE, f"{section.field}: {error}") from error
+        _check_contents(section.field, messages, text)
         return TalkPiece(_checked(section.field, text), tuple(spans))
 
     def _has_right_length(self, text: str) -> bool:
@@ -137,7 +138,7 @@ class PassageReader:
 
 
 def _messages(where: str, value: Any) -> list[Message]:
-    """Messages with a role and a content each: those that are absent or null are empty texts."""
+    """Messages with a role and a content each: those that are absent or null are empty texts, numbers written out."""
     if not isinstance(value, list):
         raise _wrong_type(where, value, "a list of messages")
     return [_message(f"{where}.{i}", message) for i, message in enumerate(value)]
@@ -149,7 +150,19 @@ def _message(where: str, value: Any) -> Message:
     message = {"role": "", "content": "", **{k: v for k, v in value.items() if v is not None or k not in _TEXTS}}
     if not isinstance(message["role"], str):
         raise _wrong_type(f"{where}.role", message["role"], "a text")
+    if isinstance(message["content"], bool):
+        raise _wrong_type(f"{where}.content", message["content"], "a text or a number")
+    if isinstance(message["content"], int | float):
+        message["content"] = str(message["content"])
     return message
+
+
+def _check_contents(where: str, messages: Sequence[Message], text: str) -> None:
+    """Refuse contents of several parts that the template does not read, but writes out as Python would."""
+    for i, message in enumerate(messages):
+        content = message["content"]
+        if not isinstance(content, str) and str(content) in text:
+            raise _wrong_type(f"{where}.{i}.content", content, "a text, or parts that the chat template reads")
 
 
 _TEXTS = ("role", "content")

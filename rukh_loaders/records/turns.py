@@ -108,5 +108,6 @@ def _common_prefix(one: str, other: str) -> str:
 def _unstable(chat: ChatTemplate, count: int) -> ConversationError:
     return ConversationError(
         f"{chat.where}: the chat template renders the first {count} messages alone in another way than at the beginning"
-        " of the whole conversation, so its turns cannot be told apart"
+        " of the whole conversation, so its turns cannot be told apart; where it treats the last turn alone otherwise,"
+        " preprocessing.trained_turns 'last' trains that one"
     )

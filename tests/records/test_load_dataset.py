@@ -175,6 +175,13 @@ def test_b17_only_the_last_answer_is_trained(toy: RecordTokenizer) -> None:
         ({"bad": 1}, SkipReason.MISSING),
         ({"chosen": "b", "rejected": "c"}, SkipReason.MISSING),
         ({"prompt": "a", "chosen": None, "rejected": "c"}, SkipReason.MISSING),
+        ({"prompt": "a", "chosen": "  ", "rejected": "c"}, SkipReason.MISSING),
+        ({"prompt": "a", "chosen": [message("assistant", "\n")], "rejected": "c"}, SkipReason.MISSING),
+        ({"prompt": "a", "chosen": [{"role": "assistant", "content": ["x"]}], "rejected": "c"}, SkipReason.WRONG_TYPE),
+        (
+            {"prompt": "a", "chosen": [{"role": "assistant", "content": ["x"]}] * 2, "rejected": "c"},
+            SkipReason.WRONG_TYPE,
+        ),
         ({"prompt": 5, "chosen": "b", "rejected": "c"}, SkipReason.WRONG_TYPE),
         ({"prompt": "a", "chosen": {"x": 1}, "rejected": "c"}, SkipReason.WRONG_TYPE),
         ({"prompt": "a", "chosen": ["x"], "rejected": "c"}, SkipReason.WRONG_TYPE),
