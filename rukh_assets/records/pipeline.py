@@ -146,6 +146,10 @@ class Pipeline:
                 "skipped": skipped,
                 "truncated": tally.truncated,
             },
+            "skipped_at": {
+                reason.value: [[place.path.name, place.line] for place in places]
+                for reason, places in tally.places.items()
+            },
             "shards": [asdict(shard) for shard in shards],
             "n_records": sum(shard.n_records for shard in shards),
             "n_tokens": sum(shard.n_tokens for shard in shards),

@@ -41,12 +41,16 @@ Outcome = tuple[Place, Built | Skipped]
 
 @dataclass
 class Tally:
-    """Counts of outcomes: records kept, skipped by reason, a few places of each reason, and sequences that were cut."""
+    """Counts of outcomes: records kept, skipped by reason, and sequences that were cut.
+
+    Of each reason, `places` are the first few, and `samples` the same with what was got there, as texts.
+    """
 
     kept: int = 0
     truncated: int = 0
     skipped: Counter[SkipReason] = field(default_factory=Counter)
     samples: dict[SkipReason, list[str]] = field(default_factory=dict)
+    places: dict[SkipReason, list[Place]] = field(default_factory=dict)
 
     def note(self, place: Place, outcome: Built | Skipped) -> None:
         """Count one outcome of `judge`."""
@@ -58,6 +62,7 @@ class Tally:
         samples = self.samples.setdefault(outcome.reason, [])
         if len(samples) < SAMPLES:
             samples.append(f"{place}: {outcome.detail}")
+            self.places.setdefault(outcome.reason, []).append(place)
 
 
 def build_corpus(paths: Iterable[Path | str], config: PipelineConfig, tokenizer: RecordTokenizer) -> Iterator[Outcome]:

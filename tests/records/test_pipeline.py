@@ -14,6 +14,7 @@ from toy_tokenizer import write_toy_tokenizer
 from rukh_assets.errors import EmptyCorpusError, OutputFolderError, RecordValueError, SourceChangedError
 from rukh_assets.records import Pipeline, Report
 from rukh_assets.records.__main__ import main
+from rukh_loaders.command_line import run as run_loaders
 from rukh_loaders.errors import RecordConfigError, RecordFileError, RecordRefusedError
 from rukh_loaders.formats import Corpus, hash_file, open_corpus
 from rukh_loaders.records import Built, PipelineConfig, RecordTokenizer, SkipReason, build_corpus, build_records
@@ -451,6 +452,26 @@ def test_b32_the_manifest_says_what_the_corpus_was_made_from(write: Write, tmp_p
     assert (manifest["config"], manifest["config_fingerprint"]) == (TEXT.to_dict(), TEXT.fingerprint)
     assert manifest["sources"] == [{"name": "in.jsonl", **hash_file(tmp_path / "in.jsonl")}]
     assert str(tmp_path) not in json.dumps(manifest)
+
+
+def test_the_manifest_did_not_say_where_records_were_skipped(write: Write) -> None:
+    manifest = write(["not json", *ABC, *[{"text": ""}] * 6]).manifest
+    assert manifest["counts"]["skipped"] == {"not_json": 1, "missing": 6}
+    places = {"not_json": [["in.jsonl", 1]], "missing": [["in.jsonl", line] for line in range(5, 10)]}
+    assert manifest["skipped_at"] == places
+
+
+def test_the_check_command_took_a_corpus_for_a_pack(
+    write: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(ABC)
+    for path in (tmp_path / "out", tmp_path):
+        assert run_loaders(["check", str(path)]) == 0
+        assert capsys.readouterr().out.endswith("3 records, 9 tokens: ok\n1 corpus of records checked, no fault\n")
+    file = tmp_path / "out" / "__default__" / "shard_0000" / "sequence.bin"
+    file.write_bytes(b"\x01" + file.read_bytes()[1:])
+    assert run_loaders(["check", str(tmp_path)]) == 1
+    assert "FAULT" in capsys.readouterr().out
 
 
 def test_b31_what_stands_and_would_be_made_again_is_told(tmp_path: Path, toy_folder: Path) -> None:
