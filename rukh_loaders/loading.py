@@ -117,6 +117,7 @@ def _read(file: Path) -> _Found:
         raise RecordConfigError(f"{file}: cannot be read as JSON: {error}") from error
     try:
         found = _parsed(config, file.parent)
+        found.config.outputs()  # refuses one without input
     except RecordConfigError as error:
         raise RecordConfigError(f"{file}: {error}") from error
     return _Found(found.config, found.tokenizer_path or file.parent)

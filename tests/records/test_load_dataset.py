@@ -94,6 +94,9 @@ def test_lines_without_a_tokenizer_are_refused(tmp_path: Path) -> None:
     for config in (None, EXAMPLE, TEXT):
         with pytest.raises(RecordConfigError, match="need a tokenizer"):
             load_dataset("seq", lines, config=config)
+    (tmp_path / "dataset_config.json").write_text("{}")
+    with pytest.raises(RecordConfigError, match=r"dataset_config.json: input: neither sections nor sources"):
+        load_dataset("seq", lines)
     (tmp_path / "dataset_config.json").write_text('{"tokenizer_path": "x", "inputs": {}}')
     with pytest.raises(RecordConfigError, match=r"dataset_config.json: inputs"):
         load_dataset("seq", lines)
