@@ -53,8 +53,9 @@ class Preprocessing(Strict):
       only what the model has to write, the content and the end marker.
     - `record_form`: "fields", whose sections read a record as it is; "pair", for preference records: a prompt and two
       answers become two conversations, `chosen` and `rejected`, first, see `rukh_loaders.records.pairs`.
-    - `max_record_chars`: a record whose texts, rendered conversations among them, have more characters together is
-      skipped. It bounds the memory that one line can take, some 200 bytes a character; texts are cut after that.
+    - `max_record_chars`: a record whose texts, rendered conversations among them, have more characters together, and
+      more than `max_chars`, is skipped. It bounds what memory one line can take, some 200 bytes a character, since
+      texts are encoded before they are cut.
     - `strict`: the first bad line or malformed record ends the run.
     """
 

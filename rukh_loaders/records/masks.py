@@ -71,7 +71,7 @@ class MaskBuilder:
         except Refusal as refusal:
             return refusal.skipped
         n_chars = sum(len(piece.text) for piece in _pieces_of(plan))
-        limit = self.config.preprocessing.max_record_chars
+        limit = max(self.config.preprocessing.max_record_chars, self.config.preprocessing.max_chars)
         if n_chars > limit:
             return Skipped(SkipReason.LENGTH, f"{n_chars} characters in all, allowed: {limit}, see max_record_chars")
         return plan

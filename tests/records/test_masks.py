@@ -300,9 +300,11 @@ def test_parts_that_the_template_reads_are_texts_and_numbers_are_written_out(toy
 def test_one_long_conversation_took_memory_without_a_limit(t1: RecordTokenizer) -> None:
     talk = {"messages": [message("user", "a " * 100), message("assistant", "b")]}
     rendered = len(t1.render(talk["messages"]))
-    assert reason(talk, sections_config(CHAT_SECTIONS, max_record_chars=rendered - 1), t1) is SkipReason.LENGTH
-    kept = sections_config(CHAT_SECTIONS, max_record_chars=rendered, max_seq_len=3, truncation_mode="keep_end")
-    assert sequence(talk, kept, t1) == ([8, 10, 5], [1, 1, 1])
+    for more, less in (("max_record_chars", "max_chars"), ("max_chars", "max_record_chars")):
+        cut: dict[str, Any] = {less: 1, "max_seq_len": 3, "truncation_mode": "keep_end"}
+        skipped = sections_config(CHAT_SECTIONS, **cut, **{more: rendered - 1})
+        assert reason(talk, skipped, t1) is SkipReason.LENGTH
+        assert sequence(talk, sections_config(CHAT_SECTIONS, **cut, **{more: rendered}), t1) == ([8, 10, 5], [1, 1, 1])
 
 
 def test_numbers_are_text_and_lists_and_objects_are_not(toy: Any) -> None:
