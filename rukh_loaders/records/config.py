@@ -48,7 +48,8 @@ class Preprocessing(Strict):
     - `add_bos`: the tokenizer's bos id stands before what a template renders; not, where the template says it all.
     - `append_eos`: the tokenizer's eos id, trained, after each sequence (or list element) whose last token is trained
       and is not eos already. Recommended for pretraining text whose tokenizer puts no end there by itself.
-    - `trained_turns`: "all" turns of a trained role; "last" only the last message of a conversation.
+    - `trained_turns`: "all" turns of a trained role; "last" only the last message of a conversation, which templates
+      need that write earlier answers otherwise than the last, such as without the thinking: turns cannot be told apart.
     - `trained_part`: of a trained turn, "turn" trains all of it, role header and trailing blanks included; "content"
       only what the model has to write, the content and the end marker.
     - `record_form`: "fields", whose sections read a record as it is; "pair", for preference records: a prompt and two

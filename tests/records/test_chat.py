@@ -257,6 +257,21 @@ def test_b27_a_template_whose_turns_cannot_be_told_apart_drops_the_record(toy: A
     assert built(TALK[2:], tokenizer) == ([1, 4, 8, 11, 12, 34, 5], [0, 1, 1, 1, 1, 1, 1])
 
 
+def test_a_template_that_writes_the_last_answer_otherwise_is_told_what_trains_it(toy: Any) -> None:
+    thinking = CHATML.replace(
+        "{{ message['content'] }}",
+        "{% if loop.last and message.role == 'assistant' %}z {% endif %}{{ message['content'] }}",
+    )
+    tokenizer = toy(template=thinking)
+    talk = [message("user", "a"), message("assistant", "b")] * 2
+    outcome = build_record({"messages": talk}, sections_config(CHAT_SECTIONS), tokenizer)
+    assert isinstance(outcome, Skipped)
+    assert outcome.reason is SkipReason.TEMPLATE
+    assert "preprocessing.trained_turns 'last' trains that one" in outcome.detail
+    ids, mask = built(talk, tokenizer, trained_turns="last")
+    assert [token for token, trained in zip(ids, mask, strict=True) if trained] == [4, 8, 34, 10, 5]
+
+
 def test_a_template_that_writes_the_bos_itself_gets_no_second_one(toy: Any) -> None:
     assert built(TALK[2:], toy(template=TEMPLATE_WITH_BOS)) == ([1, 4, 8, 11, 12, 5], [0, 1, 1, 1, 1, 1])
 
