@@ -39,7 +39,7 @@ class ChatTemplate:
         """The text of a conversation, with the header of an answer behind it where asked.
 
         `ConversationError` when the template raises, by its own `raise_exception` or by what it does with the messages;
-        `UnsafeTemplateError` when it reaches for what the sandbox keeps from it.
+        `UnsafeTemplateError` when it reaches for what the sandbox keeps from it, `ChatTemplateError` when memory ends.
         """
         from jinja2.exceptions import SecurityError
 
@@ -47,8 +47,8 @@ class ChatTemplate:
             return self._template.render(
                 {**self.variables, "messages": messages, "add_generation_prompt": add_generation_prompt}
             )
-        except MemoryError:
-            raise
+        except MemoryError as error:  # of the template or of the machine: no fault of the conversation
+            raise ChatTemplateError(f"{self.where}: {_line(error)}: out of memory") from error
         except SecurityError as error:
             raise UnsafeTemplateError(f"{self.where}: {_line(error)}: {error}") from error
         except Exception as error:  # what a template can do to a value, and so raise, is open

@@ -195,6 +195,11 @@ def test_what_a_template_raises_names_its_line(toy: Any) -> None:
         toy(template="a\n{{ nothing.at.all }}").render([])
 
 
+def test_a_template_that_asks_for_all_memory_ended_in_a_traceback(toy: Any) -> None:
+    with pytest.raises(ChatTemplateError, match="line 2 of the chat template: out of memory"):
+        toy(template="\n{{ 'a' * 10 ** 17 }}").render(TALK)
+
+
 @pytest.mark.parametrize(
     "attack",
     [
