@@ -154,7 +154,7 @@ class GamesMissingError(RukhAssetsError):
 
 
 class RecordValueError(RukhAssetsError, ValueError):
-    """A value of a record corpus that its key's dtype cannot hold."""
+    """An id or a position of a record corpus that its key's dtype cannot hold."""
 
 
 class RowLengthError(RukhAssetsError, ValueError):

@@ -5,9 +5,10 @@ import math
 import os
 import sys
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
-from rukh_loaders.checking import check_packs, packs_below
+from rukh_loaders.checking import check_corpora, check_packs, corpora_below, packs_below
 from rukh_loaders.errors import (
     BlockSizeError,
     NeedlessTokenizerError,
@@ -70,15 +71,18 @@ def inspect(chosen: argparse.Namespace) -> int:
 
 
 def check(chosen: argparse.Namespace) -> int:
-    """Check packs, a line for each finding."""
-    folders = list(dict.fromkeys(folder.resolve() for path in chosen.packs for folder in _folders(path)))
+    """Check packs and corpora of records, a line for each finding."""
+    corpora = list(dict.fromkeys(folder.resolve() for path in chosen.packs for folder in corpora_below(path)))
+    folders = list(dict.fromkeys(folder for path in chosen.packs for folder in _packs_beside(path, corpora)))
     faults = 0
-    for finding in check_packs(folders):
+    for finding in chain(check_packs(folders), check_corpora(corpora)):
         faults += finding.is_fault
         mark = "FAULT: " if finding.is_fault else ""
         print(f"{finding.subject:16}  {mark}{finding.text}".replace("\n", f"\n{'':18}"), flush=True)
     packs = "1 pack" if len(folders) == 1 else f"{len(folders)} packs"
-    print(f"{packs} checked, " + {0: "no fault", 1: "1 fault"}.get(faults, f"{faults} faults"))
+    of_records = "1 corpus of records" if len(corpora) == 1 else f"{len(corpora)} corpora of records"
+    looked_at = " and ".join([packs] * bool(folders or not corpora) + [of_records] * bool(corpora))
+    print(f"{looked_at} checked, " + {0: "no fault", 1: "1 fault"}.get(faults, f"{faults} faults"))
     return FAULT if faults else OK
 
 
@@ -117,6 +121,17 @@ def _folders(path: Path) -> list[Path]:
     if not path.is_dir():
         raise NoPacksError(f"{path}: is no folder; expected that of a pack, or one of packs")
     return packs_below(path)
+
+
+def _packs_beside(path: Path, corpora: list[Path]) -> list[Path]:
+    """The packs at a path that are no part of a corpus, of which there need be none where corpora are."""
+    if not corpora:
+        return [folder.resolve() for folder in _folders(path)]
+    try:
+        folders = [folder.resolve() for folder in _folders(path)]
+    except NoPacksError:
+        return []
+    return [folder for folder in folders if not any(map(folder.is_relative_to, corpora))]
 
 
 def _only(folders: list[Path], path: Path) -> Path:
@@ -168,15 +183,22 @@ def _add_inspect(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def _add_check(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    about = "read packs wholly and say what is wrong with them"
+    about = "read packs, and corpora of records, wholly and say what is wrong with them"
     parser = commands.add_parser(
         "check",
         help=about,
         description=f"{about.capitalize()}: structure, hashes, ids, and columns that are those of the games. "
         "Of several packs also: one vocabulary in each scheme, and no game twice among packs of one vocabulary. "
-        "(A month in two schemes is the same games in two forms: no fault.)",
+        "(A month in two schemes is the same games in two forms: no fault.) "
+        "Of corpora of records: structure and hashes.",
     )
-    parser.add_argument("packs", type=Path, nargs="+", metavar="PACK", help="a pack's folder, or one of packs")
+    parser.add_argument(
+        "packs",
+        type=Path,
+        nargs="+",
+        metavar="PACK",
+        help="a pack's folder, or one of packs; of a corpus of records too",
+    )
     parser.set_defaults(command=check)
 
 

@@ -185,10 +185,6 @@ class StoreChangedError(RecordError):
     """A file, or a folder, that is not what it was when the store was opened."""
 
 
-class StoreValueError(RecordError):
-    """A value of a record that the dtype of its key cannot hold."""
-
-
 class RangeError(RecordError):
     """A range of tokens that is not within those of a store, or that ends before it begins."""
 

@@ -11,9 +11,9 @@ from typing import Any
 from rukh_loaders.errors import NoRecordsError, RecordConfigError, StoreChangedError, TrainTypeError
 from rukh_loaders.record_dataset import RecordDataset
 from rukh_loaders.record_datasets import DpoDataset, GrpoDataset, SeqDataset, SftDataset
-from rukh_loaders.records import MaskBuilder, PipelineConfig, RecordTokenizer
+from rukh_loaders.records import PipelineConfig, RecordTokenizer
 from rukh_loaders.records.config_file import TOKENIZER_PATH, parse_config, read_config_file
-from rukh_loaders.records.pairs import PairBuilder, pair_config
+from rukh_loaders.records.pairs import pair_config
 from rukh_loaders.stores import JsonlStore, ShardStore, Store, detect_format
 
 DATASET_CONFIG = "dataset_config.json"
@@ -92,12 +92,9 @@ def load_dataset(
         _check_made_with(store, tokenizer, given)
     else:
         found = given or _config_beside(Path(path)) or _Found(_config_of_type(train_type, max_len), None)
-        builder = PairBuilder if train_type == "dpo" and not found.is_given else MaskBuilder
         tokenizer = RecordTokenizer.from_folder(_tokenizer_of(found, tokenizer_path, path))
         try:
-            store = JsonlStore(
-                path, found.config, tokenizer, *window, pad_last=pad_last, weights=weights, builder=builder
-            )
+            store = JsonlStore(path, found.config, tokenizer, *window, pad_last=pad_last, weights=weights)
         except NoRecordsError as error:
             raise error if found.is_given else _without_config(error, train_type) from error
     if pad_id is None:
@@ -107,11 +104,12 @@ def load_dataset(
 
 @dataclass(frozen=True)
 class _Found:
-    """A config, the tokenizer folder that it names, and whether somebody wrote it."""
+    """A config, and the tokenizer folder that it names."""
 
     config: PipelineConfig
     tokenizer_path: Path | None
     is_given: bool = False
+    """Somebody wrote it, so it is not what the type of training has by default."""
 
 
 def _config_of(config: Config | None) -> _Found | None:

@@ -27,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         tokenizer = tokenizer if options.tokenizer is None else options.tokenizer
         pipeline = Pipeline(_override(config, options), options.inputs, options.output_dir, tokenizer, options.workers)
         report = pipeline.run(_Progress())
-    except (RukhLoadersError, RukhAssetsError) as error:
+    except (RukhLoadersError, RukhAssetsError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     print("\n".join(report_lines(report)))

@@ -3,17 +3,12 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from rukh_assets.errors import SourceChangedError
 from rukh_loaders.errors import RecordFileError
 from rukh_loaders.formats import FileRecord, hash_file
-from rukh_loaders.records import BadLine, Place, find_inputs, read_records
-
-Entry = tuple[Place, dict[str, Any] | BadLine]
-
-MAX_BATCH_CHARACTERS = 1 << 21
-"""A batch is no larger than this, or it is one record: encoded, a text takes some hundred times its size."""
+from rukh_loaders.records import Place, find_inputs, read_records
+from rukh_loaders.records.corpus import Entry, in_batches
 
 
 @dataclass(frozen=True)
@@ -39,20 +34,15 @@ def hash_inputs(paths: Iterable[Path | str]) -> list[InputFile]:
 
 
 def read_in_batches(files: Iterable[InputFile], batch_size: int) -> Iterator[list[Entry]]:
-    """The files' records in order, at most `batch_size` and at most `MAX_BATCH_CHARACTERS` of text at a time."""
-    batch: list[Entry] = []
-    characters = 0
+    """The files' records in order and in batches, see `in_batches`; `SourceChangedError` for a file that changed."""
+    return in_batches(_entries(files), batch_size)
+
+
+def _entries(files: Iterable[InputFile]) -> Iterator[Entry]:
     for file in files:
         for line, record in read_records(file.path):
-            more = _count_characters(record)
-            if batch and (len(batch) == batch_size or characters + more > MAX_BATCH_CHARACTERS):
-                yield batch
-                batch, characters = [], 0
-            batch.append((Place(file.path, line), record))
-            characters += more
+            yield Place(file.path, line), record
         file.check_unchanged()
-    if batch:
-        yield batch
 
 
 def _hash_input(path: Path) -> InputFile:
@@ -66,11 +56,3 @@ def _hash_input(path: Path) -> InputFile:
 def _look_at(path: Path) -> tuple[int, int]:
     stat = path.stat()
     return stat.st_size, stat.st_mtime_ns
-
-
-def _count_characters(value: object) -> int:
-    if isinstance(value, str):
-        return len(value)
-    if isinstance(value, dict):
-        return sum(map(_count_characters, value.values()))
-    return sum(map(_count_characters, value)) if isinstance(value, list) else 0

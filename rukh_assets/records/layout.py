@@ -16,7 +16,6 @@ SEQUENCE = "sequence"
 
 INT_DTYPE = "int32"
 """Of ids, masks and positions where the config says nothing."""
-VALUE_DTYPE = "float32"
 
 
 @dataclass(frozen=True)
@@ -112,5 +111,6 @@ def _writes_mask(config: PipelineConfig, output: Output) -> bool:
 
 
 def _dtype(config: PipelineConfig, name: str, kind: OutputKind) -> str:
-    default = VALUE_DTYPE if kind is OutputKind.VALUES else INT_DTYPE
-    return config.output.dtype.get(name, default)
+    if kind is OutputKind.VALUES:
+        return config.value_dtype(name).name
+    return config.output.dtype.get(name, INT_DTYPE)

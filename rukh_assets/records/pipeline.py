@@ -96,7 +96,7 @@ class Pipeline:
         Raises:
             EmptyCorpusError: no record was kept; nothing is written then, and an old corpus stays.
             RecordRefusedError: a bad line or record where the config is strict.
-            RecordValueError: a value that its dtype cannot hold.
+            RecordValueError: an id or a position that its dtype cannot hold.
             SourceChangedError: an input file was changed while it was read.
         """
         with Workers(self.workers) as crew, publish_folder(self.output_dir) as building:
@@ -145,6 +145,10 @@ class Pipeline:
                 "kept": tally.kept,
                 "skipped": skipped,
                 "truncated": tally.truncated,
+            },
+            "skipped_at": {
+                reason.value: [[place.path.name, place.line] for place in places]
+                for reason, places in tally.places.items()
             },
             "shards": [asdict(shard) for shard in shards],
             "n_records": sum(shard.n_records for shard in shards),

@@ -32,7 +32,7 @@ class Spool:
         folder.mkdir(parents=True)
 
     def add(self, records: Sequence[Record]) -> None:
-        """Write the records behind those that are there; `RecordValueError` for a value that its dtype cannot hold."""
+        """Write the records behind those that are there; `RecordValueError` for an id that its dtype cannot hold."""
         for column in self._columns.values():
             column.add(records)
         self.n_records += len(records)
@@ -59,7 +59,7 @@ class _Column:
         self._name = name
         self._dtype = np.dtype(key.dtype)
         self._is_group = key.kind is KeyKind.GROUP
-        self._convert = numbers if key.kind is KeyKind.VALUES else integers
+        self._is_values = key.kind is KeyKind.VALUES
         self._lengths: list[Ints] = []
         self._n_parts: list[Ints] = []
 
@@ -75,7 +75,10 @@ class _Column:
             records_end = cut_at(lengths)[cut_at(self._n_parts[-1])] if self._is_group else cut_at(lengths)
             return f"{records[int(np.searchsorted(records_end, value, 'right')) - 1][0]}: {self._name}"
 
-        values = self._convert(chain.from_iterable(sequences), int(lengths.sum()), self._dtype, place_of)
+        found, count = chain.from_iterable(sequences), int(lengths.sum())
+        values = (
+            numbers(found, count, self._dtype) if self._is_values else integers(found, count, self._dtype, place_of)
+        )
         with self.path.open("ab") as file:
             file.write(values.data)
 

@@ -36,7 +36,7 @@ class CorpusWriter:
         self._shards: dict[str, list[ShardEntry]] = {}
 
     def add(self, place: Place, built: Built) -> None:
-        """Take a record; `RecordValueError` for values that do not fit, when they are written."""
+        """Take a record; `RecordValueError` for ids that do not fit, when they are written."""
         self._waiting.setdefault(built.domain, []).append((place, built))
         self._n_waiting += sum(map(_count, built.keys.values()))
         self._n_tokens += built.n_tokens

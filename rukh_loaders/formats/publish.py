@@ -38,7 +38,7 @@ def publish_folder(target: Path) -> Iterator[Path]:
     process is killed, `target` is as it was or new, never between; the next publish to it removes what was left.
     Missing parents are made. Two builders at once do not harm each other: the one that ends last stands.
 
-    A `target` that is a file or a link raises `PublishError`, and so does a disk that is full.
+    A `target` that is a file or a link, or that cannot be made, raises `PublishError`, and so does a disk that is full.
     """
     target = _checked_target(target)
     if target.is_symlink() or (target.exists() and not target.is_dir()):
@@ -55,7 +55,7 @@ def publish_folder(target: Path) -> Iterator[Path]:
 def publish_file(target: Path, data: bytes) -> None:
     """Put a file of `data` at `target` in one step, in place of the file that stands there, with the same promise.
 
-    A `target` that is a folder raises `PublishError`, and so does a disk that is full.
+    A `target` that is a folder, or that cannot be made, raises `PublishError`, and so does a disk that is full.
     """
     target = _checked_target(target)
     if target.is_dir():
@@ -70,9 +70,12 @@ def publish_file(target: Path, data: bytes) -> None:
 @contextmanager
 def _building_of(target: Path, create: Callable[[Path], None]) -> Iterator[Path]:
     """A hidden sibling of `target`, locked while the block runs, and removed when the block raises."""
-    _make_parents(target.parent)
-    _clear_leftovers(target)
-    building, lock = _claim(target, create)
+    try:
+        _make_parents(target.parent)
+        _clear_leftovers(target)
+        building, lock = _claim(target, create)
+    except OSError as error:
+        raise PublishError(f"{target}: nothing can be made there: {error.strerror or error}") from error
     try:
         yield building
     except BaseException as error:

@@ -6,7 +6,7 @@
     tokenizer_folder   RecordTokenizer: tokenizer.json, special tokens, chat template     needs `tokenizers`
     chat, turns        chat templates in a sandbox; what of a conversation is trained     needs `jinja2`
     passages, masks    MaskBuilder: one record, or a batch, to ids and masks
-    pairs              PairBuilder: a prompt and two answers as two conversations
+    pairs              pair_config: a prompt and two answers as two conversations
     reading            read_records: the lines of .jsonl and .json files, bad ones too
     corpus             build_corpus: files to built records; judge, Tally
 

@@ -17,11 +17,11 @@ class ChatTemplate:
     """A template, ready to render. `where` names its file in errors; `variables` are the special tokens' texts.
 
     Templates see `messages`, `add_generation_prompt`, the variables and `raise_exception`. There is no clock, so that
-    the same messages are always the same text. `ChatTemplateError` for what is no Jinja.
+    the same messages are always the same text. `ChatTemplateError` for what is no Jinja or cannot be compiled.
     """
 
     def __init__(self, source: str, where: str, variables: Mapping[str, str]) -> None:
-        from jinja2 import TemplateError, TemplateSyntaxError
+        from jinja2 import TemplateSyntaxError
 
         from rukh_loaders.records.sandbox import ChatEnvironment
 
@@ -31,14 +31,15 @@ class ChatTemplate:
             self._template = ChatEnvironment().from_string(source)
         except TemplateSyntaxError as error:
             raise ChatTemplateError(f"{where}: line {error.lineno} of the chat template: {error.message}") from error
-        except (TemplateError, RecursionError) as error:
-            raise ChatTemplateError(f"{where}: the chat template cannot be compiled: {error}") from error
+        except Exception as error:  # Jinja works out constants, and Python limits numbers, nested blocks and memory
+            why = str(error) or type(error).__name__
+            raise ChatTemplateError(f"{where}: the chat template cannot be compiled: {why}") from error
 
     def render(self, messages: Sequence[Message], *, add_generation_prompt: bool = False) -> str:
         """The text of a conversation, with the header of an answer behind it where asked.
 
         `ConversationError` when the template raises, by its own `raise_exception` or by what it does with the messages;
-        `UnsafeTemplateError` when it reaches for what the sandbox keeps from it.
+        `UnsafeTemplateError` when it reaches for what the sandbox keeps from it, `ChatTemplateError` when memory ends.
         """
         from jinja2.exceptions import SecurityError
 
@@ -46,8 +47,8 @@ class ChatTemplate:
             return self._template.render(
                 {**self.variables, "messages": messages, "add_generation_prompt": add_generation_prompt}
             )
-        except MemoryError:
-            raise
+        except MemoryError as error:  # of the template or of the machine: no fault of the conversation
+            raise ChatTemplateError(f"{self.where}: {_line(error)}: out of memory") from error
         except SecurityError as error:
             raise UnsafeTemplateError(f"{self.where}: {_line(error)}: {error}") from error
         except Exception as error:  # what a template can do to a value, and so raise, is open

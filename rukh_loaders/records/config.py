@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from pydantic import Field, ValidationError, model_validator
 
 from rukh_loaders.errors import RecordConfigError
@@ -20,11 +21,16 @@ Train = Literal["train", "mask"]
 Integers = Literal["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
 Dtype = Literal["bool", Integers, "float16", "float32", "float64"]
 
+VALUE_DTYPE = "float32"
+"""Of values where the config says nothing."""
+
 OWN_OPTIONS: dict[str, Any] = {
     "add_bos": True,
     "append_eos": False,
     "trained_turns": "all",
     "trained_part": "turn",
+    "record_form": "fields",
+    "max_record_chars": 4_000_000,
     "strict": False,
 }
 """Options of `preprocessing` that other readers of the format do not know: left out of `to_dict` at these defaults."""
@@ -42,9 +48,15 @@ class Preprocessing(Strict):
     - `add_bos`: the tokenizer's bos id stands before what a template renders; not, where the template says it all.
     - `append_eos`: the tokenizer's eos id, trained, after each sequence (or list element) whose last token is trained
       and is not eos already. Recommended for pretraining text whose tokenizer puts no end there by itself.
-    - `trained_turns`: "all" turns of a trained role; "last" only the last message of a conversation.
+    - `trained_turns`: "all" turns of a trained role; "last" only the last message of a conversation, which templates
+      need that write earlier answers otherwise than the last, such as without the thinking: turns cannot be told apart.
     - `trained_part`: of a trained turn, "turn" trains all of it, role header and trailing blanks included; "content"
       only what the model has to write, the content and the end marker.
+    - `record_form`: "fields", whose sections read a record as it is; "pair", for preference records: a prompt and two
+      answers become two conversations, `chosen` and `rejected`, first, see `rukh_loaders.records.pairs`.
+    - `max_record_chars`: a record whose texts, rendered conversations among them, have more characters together, and
+      more than `max_chars`, is skipped. It bounds what memory one line can take, some 200 bytes a character, since
+      texts are encoded before they are cut.
     - `strict`: the first bad line or malformed record ends the run.
     """
 
@@ -60,6 +72,8 @@ class Preprocessing(Strict):
     append_eos: bool = False
     trained_turns: Literal["all", "last"] = "all"
     trained_part: Literal["turn", "content"] = "turn"
+    record_form: Literal["fields", "pair"] = "fields"
+    max_record_chars: Positive = 4_000_000
     strict: bool = False
 
     @model_validator(mode="after")
@@ -96,6 +110,11 @@ class PipelineConfig(Strict):
             if key not in (*names, "position_ids"):
                 allowed = ", ".join((*names, "position_ids"))
                 raise ValueError(f"output.dtype.{key}: the config makes no such key, allowed: {allowed}")
+        if names and self.preprocessing.record_form == "pair":
+            sections = (section for output in self.input.outputs() for section in output.sections)
+            talks = {section.field for section in sections if section.template}
+            if not {"chosen", "rejected"} <= talks:
+                raise ValueError("preprocessing.record_form: got 'pair', which needs templates of chosen and rejected")
         return self
 
     @classmethod
@@ -143,6 +162,10 @@ class PipelineConfig(Strict):
         if not outputs:
             raise RecordConfigError("input: neither sections nor sources, so no record can be built")
         return outputs
+
+    def value_dtype(self, name: str) -> np.dtype[Any]:
+        """What the values of this name are kept as."""
+        return np.dtype(self.output.dtype.get(name, VALUE_DTYPE))
 
     def trains(self, section: Section, role: str) -> bool:
         """Whether a section trains the messages of a role."""

@@ -17,6 +17,9 @@ from rukh_loaders.records.outcomes import Built, Skipped, SkipReason
 from rukh_loaders.records.reading import BadLine, find_inputs, read_records
 from rukh_loaders.records.tokenizer_folder import RecordTokenizer
 
+MAX_BATCH_CHARACTERS = 1 << 21
+"""A batch is no larger than this, or it is one record: encoded, a text takes some hundred times its size."""
+
 SAMPLES = 5
 """Of each reason, so many places are kept in a tally."""
 
@@ -38,12 +41,16 @@ Outcome = tuple[Place, Built | Skipped]
 
 @dataclass
 class Tally:
-    """Counts of outcomes: records kept, skipped by reason, a few places of each reason, and sequences that were cut."""
+    """Counts of outcomes: records kept, skipped by reason, and sequences that were cut.
+
+    Of each reason, `places` are the first few, and `samples` the same with what was got there, as texts.
+    """
 
     kept: int = 0
     truncated: int = 0
     skipped: Counter[SkipReason] = field(default_factory=Counter)
     samples: dict[SkipReason, list[str]] = field(default_factory=dict)
+    places: dict[SkipReason, list[Place]] = field(default_factory=dict)
 
     def note(self, place: Place, outcome: Built | Skipped) -> None:
         """Count one outcome of `judge`."""
@@ -55,6 +62,7 @@ class Tally:
         samples = self.samples.setdefault(outcome.reason, [])
         if len(samples) < SAMPLES:
             samples.append(f"{place}: {outcome.detail}")
+            self.places.setdefault(outcome.reason, []).append(place)
 
 
 def build_corpus(paths: Iterable[Path | str], config: PipelineConfig, tokenizer: RecordTokenizer) -> Iterator[Outcome]:
@@ -69,14 +77,23 @@ def build_corpus(paths: Iterable[Path | str], config: PipelineConfig, tokenizer:
 
 
 def read_batches(files: Iterable[Path], batch_size: int) -> Iterator[list[Entry]]:
-    """The lines of the files in order, `batch_size` at a time, across the ends of files."""
+    """The lines of the files in order and in batches, across the ends of files."""
+    return in_batches(
+        ((Place(path, line), record) for path in files for line, record in read_records(path)), batch_size
+    )
+
+
+def in_batches(entries: Iterable[Entry], batch_size: int) -> Iterator[list[Entry]]:
+    """Entries in order, at most `batch_size` and, but for one alone, `MAX_BATCH_CHARACTERS` of text at a time."""
     batch: list[Entry] = []
-    for path in files:
-        for line, record in read_records(path):
-            batch.append((Place(path, line), record))
-            if len(batch) == batch_size:
-                yield batch
-                batch = []
+    characters = 0
+    for entry in entries:
+        more = _count_characters(entry[1])
+        if batch and (len(batch) == batch_size or characters + more > MAX_BATCH_CHARACTERS):
+            yield batch
+            batch, characters = [], 0
+        batch.append(entry)
+        characters += more
     if batch:
         yield batch
 
@@ -106,3 +123,11 @@ def judge(outcomes: Iterable[Outcome], config: PipelineConfig) -> Iterator[Outco
         kept += isinstance(outcome, Built)
         if kept == config.preprocessing.max_items:
             return
+
+
+def _count_characters(value: object) -> int:
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, dict):
+        return sum(map(_count_characters, value.values()))
+    return sum(map(_count_characters, value)) if isinstance(value, list) else 0

@@ -10,6 +10,7 @@ from rukh_loaders.errors import RecordTokenizerError
 from rukh_loaders.records.config import PipelineConfig
 from rukh_loaders.records.inputs import Output, OutputKind
 from rukh_loaders.records.outcomes import DEFAULT_DOMAIN, Built, Column, Refusal, Skipped, SkipReason, safe_domain
+from rukh_loaders.records.pairs import as_conversations
 from rukh_loaders.records.passages import Passage, PassageReader, Piece, Planned, TalkPiece, TextPiece
 from rukh_loaders.records.tokenizer_folder import RecordTokenizer
 from rukh_loaders.records.turns import Span
@@ -64,9 +65,16 @@ class MaskBuilder:
         if not isinstance(record, dict):
             return Skipped(SkipReason.NOT_AN_OBJECT, f"got {type(record).__name__}, allowed: an object")
         try:
-            return self._reader.read(record, self.outputs)
+            if self.config.preprocessing.record_form == "pair":
+                record = record | as_conversations(record)
+            plan = self._reader.read(record, self.outputs)
         except Refusal as refusal:
             return refusal.skipped
+        n_chars = sum(len(piece.text) for piece in _pieces_of(plan))
+        limit = max(self.config.preprocessing.max_record_chars, self.config.preprocessing.max_chars)
+        if n_chars > limit:
+            return Skipped(SkipReason.LENGTH, f"{n_chars} characters in all, allowed: {limit}, see max_record_chars")
+        return plan
 
     def _finish(self, record: Any, plan: list[Planned], encoded: Encoded) -> Built | Skipped:
         try:

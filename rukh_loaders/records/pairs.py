@@ -1,16 +1,15 @@
 """Preference records as they are found: a prompt and two answers, or two whole conversations.
 
-`PairBuilder` reads both. The prompt is `prompt`, or `input` where that is missing or empty: a text, which is one user
-message, or a list of messages. `chosen` and `rejected` are an answer each: a text, or a list of assistants' messages,
-whose contents are one answer together; or the whole conversation, known by a message of another role.
+A config with the `record_form` "pair" reads both, offline and online alike; `pair_config` makes one. The prompt is
+`prompt`, or `input` where that is missing or empty: a text, which is one user message, or a list of messages. `chosen`
+and `rejected` are an answer each: a text, or a list of assistants' messages, whose contents are one answer together; or
+the whole conversation, known by a message of another role.
 """
 
 from typing import Any
 
 from rukh_loaders.records.config import PipelineConfig
-from rukh_loaders.records.masks import MaskBuilder
-from rukh_loaders.records.outcomes import Refusal, Skipped, SkipReason
-from rukh_loaders.records.passages import Planned
+from rukh_loaders.records.outcomes import Refusal, SkipReason
 
 SIDES = ("chosen", "rejected")
 
@@ -33,21 +32,10 @@ def pair_config(max_len: int = 2048) -> PipelineConfig:
                 "add_bos": False,
                 "trained_turns": "last",
                 "trained_part": "content",
+                "record_form": "pair",
             },
         }
     )
-
-
-class PairBuilder(MaskBuilder):
-    """A `MaskBuilder` whose records are made into two conversations first, see `as_conversations`."""
-
-    def _plan(self, record: object) -> list[Planned] | Skipped:
-        if not isinstance(record, dict):
-            return super()._plan(record)
-        try:
-            return super()._plan(record | as_conversations(record))
-        except Refusal as refusal:
-            return refusal.skipped
 
 
 def as_conversations(record: dict[str, Any]) -> dict[str, list[Any]]:
@@ -61,14 +49,25 @@ def as_conversations(record: dict[str, Any]) -> dict[str, list[Any]]:
 
 
 def _conversation(side: str, answer: Any, prompt: list[Any] | None) -> list[Any]:
-    if answer is None or answer in ("", []):
-        raise Refusal(SkipReason.MISSING, f"{side}: no answer")
     if isinstance(answer, list):
         if any(not isinstance(message, dict) or message.get("role") != "assistant" for message in answer):
             return answer  # a whole conversation; what is no message is refused where messages are read
-        answer = "".join(str(message.get("content") or "") for message in answer)
-    if not isinstance(answer, str):
+        answer = _joined(side, [message.get("content") for message in answer])
+    elif not isinstance(answer, str | None):
         raise Refusal(SkipReason.WRONG_TYPE, f"{side}: got {type(answer).__name__}, allowed: {_ANSWERS}")
+    if answer is None or (isinstance(answer, str) and not answer.strip()):
+        raise Refusal(SkipReason.MISSING, f"{side}: no answer")
     if not prompt:
         raise Refusal(SkipReason.MISSING, f"prompt: nothing that {side} could answer")
     return [*prompt, {"role": "assistant", "content": answer}]
+
+
+def _joined(side: str, contents: list[Any]) -> Any:
+    """The content of one message as it is, which the template may read; those of several as one text."""
+    if len(contents) == 1:
+        return contents[0]
+    for content in contents:
+        if not isinstance(content, str | None):
+            got = type(content).__name__
+            raise Refusal(SkipReason.WRONG_TYPE, f"{side}: got a content of {got} among several, allowed: texts")
+    return "".join(content or "" for content in contents)

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from rukh_loaders.errors import ConversationError, UnsafeTemplateError
 from rukh_loaders.records.chat import ChatTemplate, Message
 from rukh_loaders.records.config import PipelineConfig
@@ -65,7 +67,7 @@ class PassageReader:
 
     def _read_output(self, record: Record, output: Output) -> Planned:
         if output.kind is OutputKind.VALUES:
-            return _read_values(record, output.sections[0].field)
+            return _read_values(record, output.sections[0].field, self._config.value_dtype(output.name))
         if output.kind is OutputKind.SEQUENCE:
             return self._read_sequence(record, output)
         group = tuple(self._read_group(record, output.sections))
@@ -124,6 +126,7 @@ class PassageReader:
             raise
         except ConversationError as error:
             raise Refusal(SkipReason.TEMPLATE, f"{section.field}: {error}") from error
+        _check_contents(section.field, messages, text)
         return TalkPiece(_checked(section.field, text), tuple(spans))
 
     def _has_right_length(self, text: str) -> bool:
@@ -135,7 +138,7 @@ class PassageReader:
 
 
 def _messages(where: str, value: Any) -> list[Message]:
-    """Messages with a role and a content each: those that are absent or null are empty texts."""
+    """Messages with a role and a content each: those that are absent or null are empty texts, numbers written out."""
     if not isinstance(value, list):
         raise _wrong_type(where, value, "a list of messages")
     return [_message(f"{where}.{i}", message) for i, message in enumerate(value)]
@@ -147,7 +150,19 @@ def _message(where: str, value: Any) -> Message:
     message = {"role": "", "content": "", **{k: v for k, v in value.items() if v is not None or k not in _TEXTS}}
     if not isinstance(message["role"], str):
         raise _wrong_type(f"{where}.role", message["role"], "a text")
+    if isinstance(message["content"], bool):
+        raise _wrong_type(f"{where}.content", message["content"], "a text or a number")
+    if isinstance(message["content"], int | float):
+        message["content"] = str(message["content"])
     return message
+
+
+def _check_contents(where: str, messages: Sequence[Message], text: str) -> None:
+    """Refuse contents of several parts that the template does not read, but writes out as Python would."""
+    for i, message in enumerate(messages):
+        content = message["content"]
+        if not isinstance(content, str) and str(content) in text:
+            raise _wrong_type(f"{where}.{i}.content", content, "a text, or parts that the chat template reads")
 
 
 _TEXTS = ("role", "content")
@@ -172,22 +187,35 @@ def _checked(where: str, text: str) -> str:
     return text
 
 
-def _read_values(record: Record, field: str) -> list[float]:
+def _read_values(record: Record, field: str, dtype: np.dtype[Any]) -> list[float]:
     value = record.get(field)
     if value is None or value == []:
         raise Refusal(SkipReason.MISSING, f"{field}: no numbers")
     values = value if isinstance(value, list) else [value]
-    return [_number(field, item) for item in values]
+    return [_number(field, item, dtype) for item in values]
 
 
-def _number(field: str, value: Any) -> float:
+def _number(field: str, value: Any, dtype: np.dtype[Any]) -> float:
     try:
         number = float(value) if isinstance(value, int | float) else math.nan
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
         raise _wrong_type(field, value, "finite numbers")
+    if not _holds(dtype, number):
+        raise _wrong_type(field, value, f"numbers that {dtype.name} can hold, see output.dtype")
     return number
+
+
+def _holds(dtype: np.dtype[Any], number: float) -> bool:
+    """Whether a dtype has the number: a float one rounds it, but not to infinity, any other has it as it is."""
+    if dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            return bool(np.isfinite(dtype.type(number)))
+    if dtype.kind == "b":
+        return number in (0, 1)
+    limits = np.iinfo(dtype)
+    return number.is_integer() and limits.min <= int(number) <= limits.max
 
 
 def _check_group_lengths(outputs: Sequence[Output], planned: Sequence[Planned], record: Record) -> None:

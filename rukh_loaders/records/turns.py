@@ -3,6 +3,9 @@
 The conversation is rendered once, whole, so that templates which look at the first or the last message, or at the
 order of roles, give what they give to a model that is asked. Where a turn ends is seen from the text of the messages up
 to it, rendered alone: it must be how the whole begins.
+
+Many templates write each message by itself, and the texts of all, joined, are the whole. Of a long conversation these
+are tried first, since they take time by its length, and all its beginnings by the square of it.
 """
 
 from collections.abc import Sequence
@@ -14,6 +17,9 @@ from rukh_loaders.records.chat import ChatTemplate, Message
 Span = tuple[int, int]
 """Begin and end of a run of characters, end left out."""
 
+FEW = 8
+"""Of so many messages, the beginnings are rendered as fast as the messages one by one."""
+
 
 def trained_turns(chat: ChatTemplate, messages: Sequence[Message], trained: Sequence[bool]) -> tuple[str, list[Span]]:
     """The text of the conversation, and the spans of the messages that are trained: whole turns, headers included.
@@ -22,11 +28,12 @@ def trained_turns(chat: ChatTemplate, messages: Sequence[Message], trained: Sequ
     `ConversationError` when the template refuses the messages or does not render a part of them as the whole begins.
     """
     text = chat.render(messages)
+    ends = _ends_one_by_one(chat, messages, text)
     spans = []
     begin = message = 0
     for is_trained, run in groupby(trained):
         message += len(list(run))
-        end = _end_of(chat, messages, message, text)
+        end = ends[message - 1] if ends else _end_of(chat, messages, message, text)
         if is_trained:
             spans.append((begin, end))
         begin = end
@@ -41,16 +48,37 @@ def trained_contents(
     Header and end marker are what stays the same when the content is another.
     """
     text = chat.render(messages)
+    ends = _ends_one_by_one(chat, messages, text)
     spans = []
     for i, is_trained in enumerate(trained):
         if is_trained:
-            end = _end_of(chat, messages, i + 1, text)
-            header, footer = _around_content(chat, messages[: i + 1])
-            if not text.startswith(header) or len(header) > end:
+            end = ends[i] if ends else _end_of(chat, messages, i + 1, text)
+            first, begin = (i, ends[i - 1] if i else 0) if ends else (0, 0)
+            header, footer = _around_content(chat, messages[first : i + 1])
+            content = begin + len(header)
+            if not text.startswith(header, begin) or content > end:
                 raise _unstable(chat, i + 1)
-            blanks = len(footer) - len(footer.rstrip()) if footer.strip() and text[:end].endswith(footer) else 0
-            spans.append((len(header), max(len(header), end - blanks)))
+            blanks = len(footer) - len(footer.rstrip()) if footer.strip() and text.endswith(footer, 0, end) else 0
+            spans.append((content, max(content, end - blanks)))
     return text, spans
+
+
+def _ends_one_by_one(chat: ChatTemplate, messages: Sequence[Message], text: str) -> list[int] | None:
+    """Where each message ends, if the texts of all, rendered one by one, are the whole; None where they are not."""
+    if len(messages) <= FEW:
+        return None
+    ends = []
+    end = 0
+    for message in messages:
+        try:
+            piece = chat.render([message])
+        except ConversationError:  # refused alone, which says nothing of the whole
+            return None
+        if not text.startswith(piece, end):
+            return None
+        end += len(piece)
+        ends.append(end)
+    return ends if end == len(text) else None
 
 
 def _end_of(chat: ChatTemplate, messages: Sequence[Message], count: int, text: str) -> int:
@@ -80,5 +108,6 @@ def _common_prefix(one: str, other: str) -> str:
 def _unstable(chat: ChatTemplate, count: int) -> ConversationError:
     return ConversationError(
         f"{chat.where}: the chat template renders the first {count} messages alone in another way than at the beginning"
-        " of the whole conversation, so its turns cannot be told apart"
+        " of the whole conversation, so its turns cannot be told apart; where it treats the last turn alone otherwise,"
+        " preprocessing.trained_turns 'last' trains that one"
     )

@@ -15,13 +15,12 @@ from rukh_loaders.errors import (
     NoRecordsError,
     RecordFileError,
     StoreChangedError,
-    StoreValueError,
     UnsupportedFileError,
 )
 from rukh_loaders.formats.corpus import POSITION_IDS
 from rukh_loaders.formats.manifest import hash_file
 from rukh_loaders.records import Built, MaskBuilder, OutputKind, PipelineConfig, RecordTokenizer, Tally, find_inputs
-from rukh_loaders.records.corpus import Entry, Outcome, Place, build_batch, judge
+from rukh_loaders.records.corpus import Entry, Place, build_batch, in_batches, judge
 from rukh_loaders.records.reading import Line, read_lines
 from rukh_loaders.stores.cutting import Part
 from rukh_loaders.stores.line_index import LineFile, LineIndex, LineRows
@@ -39,12 +38,11 @@ class JsonlStore(Store):
     read and built each time it is asked for, once for all of its keys. Nothing is packed into rows. Records come by
     domain, and within one as they stand in the files.
 
-    `builder` is the class that builds: `MaskBuilder`, or one for records of another shape, such as `PairBuilder`.
+    `builder` is the class that builds: `MaskBuilder`, or one of your own for records of another shape.
 
     Errors: those of `find_inputs`, `RecordTokenizer.from_folder` and `MaskBuilder`; `UnsupportedFileError` for a file
     that is no .jsonl file; `NoRecordsError` where no record is left; `RecordRefusedError` at the first bad one where
-    the config is strict; `StoreValueError` for a value that its dtype cannot hold; `StoreChangedError` when a file has
-    changed since.
+    the config is strict; `StoreChangedError` when a file has changed since.
     """
 
     def __init__(
@@ -65,9 +63,7 @@ class JsonlStore(Store):
         self.tokenizer = tokenizer if isinstance(tokenizer, RecordTokenizer) else RecordTokenizer.from_folder(tokenizer)
         self._builder = builder(config.for_building(), self.tokenizer)
         self._outputs = self._builder.outputs
-        self._dtypes = {
-            o.name: np.dtype(config.output.dtype.get(o.name, "float32")) for o in self._outputs if _is_values(o)
-        }
+        self._dtypes = {o.name: config.value_dtype(o.name) for o in self._outputs if _is_values(o)}
         streamed = next((o.names for o in self._outputs if o.kind is OutputKind.SEQUENCE), ())
         has_positions = "sequence" in streamed and config.output.position_ids_mode != "none"
         self.stream_keys = (*streamed, POSITION_IDS) if has_positions else streamed
@@ -160,7 +156,7 @@ class JsonlStore(Store):
             begin, end = self.record_bounds(index)
             return np.arange(begin, end, dtype=ID_DTYPE) - ID_DTYPE.type(self._origin(index, begin))
         if key in self._dtypes:
-            return as_values(record.keys[key], self._dtypes[key], self._index.place(index))
+            return np.array(record.keys[key], np.float64).astype(self._dtypes[key])
         return np.array(record.keys[key], ID_DTYPE)
 
     def _origin(self, index: int, begin: int) -> int:
@@ -174,12 +170,12 @@ class JsonlStore(Store):
         paths = _jsonl_files(self.path)
         files = [_describe(path) for path in paths]
         rows, tally, lines = LineRows(), Tally(), deque[tuple[int, Line]]()
-        for place, outcome in judge(self._outcomes(paths, lines), self.config):
+        batches = in_batches(_read(paths, lines), self.config.preprocessing.batch_size)
+        outcomes = (outcome for batch in batches for outcome in build_batch(batch, self._builder))
+        for place, outcome in judge(outcomes, self.config):
             file, line = lines.popleft()
             tally.note(place, outcome)
             if isinstance(outcome, Built):
-                for name, dtype in self._dtypes.items():
-                    as_values(outcome.keys[name], dtype, str(place))
                 rows.add(file, line, outcome.n_tokens, outcome.domain)
         if not tally.kept:
             why = "; ".join(places[0] for places in tally.samples.values()) or "there is no record"
@@ -187,29 +183,6 @@ class JsonlStore(Store):
         if files != [_describe(path) for path in paths]:
             raise StoreChangedError(f"{self.path}: was changed while it was read; open it anew")
         return rows.finish(files), tally
-
-    def _outcomes(self, paths: Sequence[Path], lines: deque[tuple[int, Line]]) -> Iterator[Outcome]:
-        batch: list[Entry] = []
-        for number, path in enumerate(paths):
-            with path.open("rb") as stream:
-                for line, record in read_lines(stream):
-                    lines.append((number, line))
-                    batch.append((Place(path, line.number), record))
-                    if len(batch) == self.config.preprocessing.batch_size:
-                        yield from build_batch(batch, self._builder)
-                        batch = []
-        yield from build_batch(batch, self._builder)
-
-
-def as_values(values: Any, dtype: np.dtype[Any], place: str) -> Array:
-    """Numbers as their dtype, which a float one rounds; `StoreValueError` for one that it cannot hold."""
-    exact = np.array(values, np.float64)
-    with np.errstate(invalid="ignore", over="ignore"):
-        cast = exact.astype(dtype)
-        fits = np.isfinite(cast) if dtype.kind == "f" else cast.astype(np.float64) == exact
-    if not fits.all():
-        raise StoreValueError(f"{place}: got {exact[int(fits.argmin())]}, which {dtype.name} cannot hold")
-    return cast
 
 
 def _is_values(output: Any) -> bool:
@@ -225,6 +198,15 @@ def _jsonl_files(path: Path) -> list[Path]:
         if file.suffix.lower() != ".jsonl":
             raise UnsupportedFileError(f"{file}: Unsupported file, allowed: .jsonl; make shards of others")
     return files
+
+
+def _read(paths: Sequence[Path], lines: deque[tuple[int, Line]]) -> Iterator[Entry]:
+    """The records of the files; of each, the number of its file and its line go into `lines`."""
+    for number, path in enumerate(paths):
+        with path.open("rb") as stream:
+            for line, record in read_lines(stream):
+                lines.append((number, line))
+                yield Place(path, line.number), record
 
 
 def _describe(path: Path) -> LineFile:

@@ -59,7 +59,8 @@ class LineRows:
         """The index, its records by domain and within one as they came, in a folder of its own."""
         columns = {name: np.frombuffer(column, np.int64) for name, column in self._columns.items()}
         names = sorted(self._domains)
-        ranks = np.array([names.index(name) for name in self._domains], np.int64)[columns["domain"]]
+        rank_of = {name: rank for rank, name in enumerate(names)}
+        ranks = np.array([rank_of[name] for name in self._domains], np.int64)[columns["domain"]]
         order = np.argsort(ranks, kind="stable")
         lines = np.empty(order.size, LINE)
         for name in LINE.names or ():

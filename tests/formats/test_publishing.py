@@ -284,6 +284,18 @@ def test_a_target_without_a_name_is_refused(target):
         pytest.fail("the block ran")
 
 
+def test_a_target_whose_parent_cannot_be_made_is_refused_by_its_name(tmp_path):
+    (tmp_path / "file").touch()
+    target = tmp_path / "file" / "deep" / "target"
+    with (
+        pytest.raises(PublishError, match="target: nothing can be made there: Not a directory"),
+        publish_folder(target),
+    ):
+        pass
+    with pytest.raises(PublishError, match="target: nothing can be made there: Not a directory"):
+        publish_file(target, b"")
+
+
 def test_a_file_is_replaced_whole_and_old_maps_stay_readable(tmp_path):
     target = tmp_path / "tokenizer" / "vocab.json"
     publish_file(target, b"old" * 10_000)

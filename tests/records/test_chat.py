@@ -5,10 +5,13 @@ import pickle
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from record_configs import CHAT_SECTIONS, TALK, message, sections_config
 from tokenizers import Tokenizer
 from tokenizers.decoders import ByteLevel as ByteLevelDecoder
@@ -18,9 +21,19 @@ from tokenizers.trainers import BpeTrainer
 from toy_tokenizer import CHATML, write_toy_tokenizer
 
 from rukh_loaders.errors import ChatTemplateError, ConversationError, RecordTokenizerError, UnsafeTemplateError
-from rukh_loaders.records import Built, ChatTemplate, RecordTokenizer, Skipped, SkipReason, build_record, build_records
+from rukh_loaders.records import (
+    Built,
+    ChatTemplate,
+    RecordTokenizer,
+    Skipped,
+    SkipReason,
+    build_record,
+    build_records,
+    turns,
+)
+from rukh_loaders.records.chat import Message
 from rukh_loaders.records.masks import mask_of_spans
-from rukh_loaders.records.turns import trained_contents
+from rukh_loaders.records.turns import trained_contents, trained_turns
 
 TEMPLATE_WITH_BOS = "{{ bos_token }} " + CHATML
 ALTERNATING = (
@@ -159,11 +172,32 @@ def test_a_template_that_is_no_jinja_is_refused_with_its_line(toy: Any) -> None:
         toy(template="{{ messages }}\n{% endfor %}")
 
 
+@pytest.mark.parametrize(
+    ("template", "why"),
+    [
+        ("{{ 2 ** 100000 }}", "Exceeds the limit"),
+        ("{% if a %}" * 120 + "{% endif %}" * 120, "too many levels of indentation"),
+        ("{% for a in b %}" * 30 + "{% endfor %}" * 30, "too many statically nested blocks"),
+        ("{{ " + "(" * 5000 + ")" * 5000 + " }}", "recursion"),
+    ],
+)
+def test_what_python_said_of_a_template_that_cannot_be_compiled_was_no_error_of_ours(
+    template: str, why: str, toy: Any
+) -> None:
+    with pytest.raises(ChatTemplateError, match=rf"tokenizer_config\.json: the chat template cannot be .*{why}"):
+        toy(template=template)
+
+
 def test_what_a_template_raises_names_its_line(toy: Any) -> None:
     with pytest.raises(ConversationError, match="line 3 of the chat template: roles must alternate"):
         toy(template=ALTERNATING).render([message("user", "a"), message("user", "b")])
     with pytest.raises(ConversationError, match="line 2 of the chat template: 'nothing' is undefined"):
         toy(template="a\n{{ nothing.at.all }}").render([])
+
+
+def test_a_template_that_asks_for_all_memory_ended_in_a_traceback(toy: Any) -> None:
+    with pytest.raises(ChatTemplateError, match="line 2 of the chat template: out of memory"):
+        toy(template="\n{{ 'a' * 10 ** 17 }}").render(TALK)
 
 
 @pytest.mark.parametrize(
@@ -228,6 +262,21 @@ def test_b27_a_template_whose_turns_cannot_be_told_apart_drops_the_record(toy: A
     assert built(TALK[2:], tokenizer) == ([1, 4, 8, 11, 12, 34, 5], [0, 1, 1, 1, 1, 1, 1])
 
 
+def test_a_template_that_writes_the_last_answer_otherwise_is_told_what_trains_it(toy: Any) -> None:
+    thinking = CHATML.replace(
+        "{{ message['content'] }}",
+        "{% if loop.last and message.role == 'assistant' %}z {% endif %}{{ message['content'] }}",
+    )
+    tokenizer = toy(template=thinking)
+    talk = [message("user", "a"), message("assistant", "b")] * 2
+    outcome = build_record({"messages": talk}, sections_config(CHAT_SECTIONS), tokenizer)
+    assert isinstance(outcome, Skipped)
+    assert outcome.reason is SkipReason.TEMPLATE
+    assert "preprocessing.trained_turns 'last' trains that one" in outcome.detail
+    ids, mask = built(talk, tokenizer, trained_turns="last")
+    assert [token for token, trained in zip(ids, mask, strict=True) if trained] == [4, 8, 34, 10, 5]
+
+
 def test_a_template_that_writes_the_bos_itself_gets_no_second_one(toy: Any) -> None:
     assert built(TALK[2:], toy(template=TEMPLATE_WITH_BOS)) == ([1, 4, 8, 11, 12, 5], [0, 1, 1, 1, 1, 1])
 
@@ -286,6 +335,60 @@ def test_the_trained_tokens_of_a_byte_level_tokenizer_are_the_trained_text(part:
     trained = model.decode([i for i, m in zip(ids, mask, strict=True) if m], skip_special_tokens=False)
     before, behind = ("<|im_start|>assistant\n", "\n") if part == "turn" else ("", "")
     assert trained == "".join(f"{before}{answer}<|im_end|>{behind}" for answer in answers)
+
+
+TEMPLATES = {
+    "chatml": CHATML,
+    "contents": "{% for m in messages %}{{ m.content }} {% endfor %}",
+    "trimmed": "{% for m in messages %}{{ m.role }}: {{ m.content | trim }}\n\n{% endfor %}",
+    "silent roles": "{% for m in messages %}{% if m.role != 'tool' %}{{ m.content }};{% endif %}{% endfor %}",
+    "begins with bos": TEMPLATE_WITH_BOS,
+    "alternating": ALTERNATING,
+    "default system": DEFAULT_SYSTEM,
+    "last marked": LAST_MARKED,
+}
+contents = st.text(" ab\n;<", max_size=4)
+talks = st.lists(st.builds(message, st.sampled_from(["user", "assistant", "system", "tool"]), contents), max_size=7)
+
+
+@pytest.mark.parametrize("template", TEMPLATES.values(), ids=TEMPLATES)
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(talk=talks, data=st.data())
+def test_turns_took_the_square_of_their_number_and_are_told_apart_as_before(
+    template: str, talk: list[dict[str, str]], data: st.DataObject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if data.draw(st.booleans()):  # what templates ask for that check the order of roles
+        talk = [{**m, "role": ("user", "assistant")[i % 2]} for i, m in enumerate(talk)]
+    trained = data.draw(st.lists(st.booleans(), min_size=len(talk), max_size=len(talk)))
+    chat = ChatTemplate(template, "here", {"bos_token": "<s>"})
+    for trained_spans in (trained_turns, trained_contents):
+        outcomes = []
+        for few in (0, len(talk)):
+            monkeypatch.setattr(turns, "FEW", few)
+            try:
+                outcomes.append(trained_spans(chat, talk, trained))
+            except ConversationError as error:
+                outcomes.append(str(error))
+        assert outcomes[0] == outcomes[1]
+
+
+class CountingTemplate(ChatTemplate):
+    """Counts the messages that it has rendered."""
+
+    rendered = 0
+
+    def render(self, messages: Sequence[Message], *, add_generation_prompt: bool = False) -> str:
+        self.rendered += len(messages)
+        return super().render(messages, add_generation_prompt=add_generation_prompt)
+
+
+def test_a_long_conversation_is_rendered_about_twice() -> None:
+    chat = CountingTemplate(CHATML, "here", {})
+    talk = [message(("user", "assistant")[i % 2], "a b") for i in range(100)]
+    trained_turns(chat, talk, [i % 2 == 1 for i in range(100)])
+    assert chat.rendered == 200
+    trained_contents(chat, talk, [i % 2 == 1 for i in range(100)])
+    assert chat.rendered == 200 + 200 + 2 * 50  # each trained one with two other contents
 
 
 def test_a_token_across_the_edge_of_a_span_is_not_trained() -> None:

@@ -10,6 +10,7 @@ from record_stores import plain, write_lines, write_stream
 from toy_tokenizer import write_toy_tokenizer
 
 from rukh_assets.records import Pipeline
+from rukh_assets.records.__main__ import main
 from rukh_loaders import load_dataset
 from rukh_loaders.errors import (
     NoRecordsError,
@@ -18,9 +19,10 @@ from rukh_loaders.errors import (
     StoreShardsError,
     TrainTypeError,
 )
+from rukh_loaders.formats import open_corpus
 from rukh_loaders.record_datasets import GrpoDataset, SeqDataset
 from rukh_loaders.records import Built, MaskBuilder, PipelineConfig, RecordTokenizer, Skipped, SkipReason
-from rukh_loaders.records.pairs import PairBuilder, pair_config
+from rukh_loaders.records.pairs import pair_config
 
 TEXT = sections_config(TEXT_SECTIONS)
 CHAT = CHAT_SECTIONS[0]
@@ -202,7 +204,7 @@ def test_a17_a_prompt_and_two_answers(tmp_path: Path, toy_folder: Path) -> None:
 
 
 def test_a17_what_max_len_leaves_untrained_is_flagged(toy: RecordTokenizer) -> None:
-    [built] = PairBuilder(pair_config(5), toy).build([ANSWERS])
+    [built] = MaskBuilder(pair_config(5), toy).build([ANSWERS])
     assert isinstance(built, Built)
     for side in ("chosen", "rejected"):
         assert (built.keys[side], built.keys[f"{side}_mask"]) == ([4, 7, 9, 5, 4], [0] * 5)
@@ -218,7 +220,7 @@ def test_b17_whole_conversations_and_prompts_give_the_same(toy: RecordTokenizer)
         {"prompt": "a", "chosen": [user, b], "rejected": [user, c]},
         {"chosen": [user, b], "rejected": [user, c]},
     ]
-    first, *others = PairBuilder(pair_config(), toy).build(records)
+    first, *others = MaskBuilder(pair_config(), toy).build(records)
     assert isinstance(first, Built)
     assert others == [first] * 4
 
@@ -226,7 +228,7 @@ def test_b17_whole_conversations_and_prompts_give_the_same(toy: RecordTokenizer)
 def test_b17_only_the_last_answer_is_trained(toy: RecordTokenizer) -> None:
     before = [message("user", "a"), message("assistant", "b")]
     record = {"prompt": [*before, message("user", "c")], "chosen": "d", "rejected": "e"}
-    [built] = PairBuilder(pair_config(), toy).build([record])
+    [built] = MaskBuilder(pair_config(), toy).build([record])
     assert isinstance(built, Built)
     assert built.keys["chosen_mask"] == [*[0] * 14, 1, 1]
 
@@ -237,6 +239,13 @@ def test_b17_only_the_last_answer_is_trained(toy: RecordTokenizer) -> None:
         ({"bad": 1}, SkipReason.MISSING),
         ({"chosen": "b", "rejected": "c"}, SkipReason.MISSING),
         ({"prompt": "a", "chosen": None, "rejected": "c"}, SkipReason.MISSING),
+        ({"prompt": "a", "chosen": "  ", "rejected": "c"}, SkipReason.MISSING),
+        ({"prompt": "a", "chosen": [message("assistant", "\n")], "rejected": "c"}, SkipReason.MISSING),
+        ({"prompt": "a", "chosen": [{"role": "assistant", "content": ["x"]}], "rejected": "c"}, SkipReason.WRONG_TYPE),
+        (
+            {"prompt": "a", "chosen": [{"role": "assistant", "content": ["x"]}] * 2, "rejected": "c"},
+            SkipReason.WRONG_TYPE,
+        ),
         ({"prompt": 5, "chosen": "b", "rejected": "c"}, SkipReason.WRONG_TYPE),
         ({"prompt": "a", "chosen": {"x": 1}, "rejected": "c"}, SkipReason.WRONG_TYPE),
         ({"prompt": "a", "chosen": ["x"], "rejected": "c"}, SkipReason.WRONG_TYPE),
@@ -244,7 +253,7 @@ def test_b17_only_the_last_answer_is_trained(toy: RecordTokenizer) -> None:
     ],
 )
 def test_a17_malformed_pairs_are_skipped_with_a_reason(toy: RecordTokenizer, record: Any, reason: SkipReason) -> None:
-    [skipped] = PairBuilder(pair_config(), toy).build([record])
+    [skipped] = MaskBuilder(pair_config(), toy).build([record])
     assert isinstance(skipped, Skipped)
     assert skipped.reason is reason
 
@@ -259,9 +268,30 @@ def test_b11_pairs_of_whole_conversations_are_the_same_from_shards(tmp_path: Pat
     assert plain(shards[0]) == plain(load_dataset("dpo", lines, tokenizer_path=toy_folder)[0])
 
 
+def test_b11_lines_of_a_prompt_and_two_answers_could_not_be_written_as_shards(tmp_path: Path, toy_folder: Path) -> None:
+    user = message("user", "a")
+    other = {"input": [user], "chosen": [message("assistant", "b")], "rejected": [user, message("assistant", "c")]}
+    lines = write_lines(tmp_path / "in.jsonl", [ANSWERS, {"prompt": "a"}, other, "not json"])
+    pair_config().to_file(tmp_path / "config.json")
+    options = ["-o", tmp_path / "out", "-c", tmp_path / "config.json", "--tokenizer", toy_folder]
+    assert main([str(lines), *map(str, options)]) == 0
+    lazy = load_dataset("dpo", lines, tokenizer_path=toy_folder)
+    shards = load_dataset("dpo", tmp_path / "out", config=pair_config())
+    assert [plain(shards[i]) for i in range(len(shards))] == [plain(lazy[i]) for i in range(2)]
+    assert open_corpus(tmp_path / "out").manifest["counts"]["skipped"] == {"missing": 1, "not_json": 1}
+    assert lazy.store.tally.skipped == {SkipReason.MISSING: 1, SkipReason.NOT_JSON: 1}  # type: ignore[attr-defined]
+
+
+def test_a_config_of_pairs_has_to_read_both_sides() -> None:
+    with pytest.raises(
+        RecordConfigError, match=r"record_form: got 'pair', which needs templates of chosen and rejected"
+    ):
+        sections_config(TEXT_SECTIONS, record_form="pair")
+
+
 def test_b18_an_appended_end_moves_no_mask(tmp_path: Path) -> None:
     t4 = RecordTokenizer.from_folder(write_toy_tokenizer(tmp_path, "T4"))
-    [built] = PairBuilder(pair_config(), t4).build([ANSWERS])
+    [built] = MaskBuilder(pair_config(), t4).build([ANSWERS])
     assert isinstance(built, Built)
     assert built.keys["chosen_mask"] == [0, 0, 0, 0, 0, 0, 1, 1]
 

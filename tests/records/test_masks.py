@@ -278,6 +278,35 @@ def test_b23_null_is_absent_and_not_the_word_none(t1: RecordTokenizer) -> None:
     assert sequence(talk, sections_config(CHAT_SECTIONS), t1)[0] == [1, 4, 7, 9, 5, 4, 8, 5]
 
 
+@pytest.mark.parametrize("content", [["p"], {"p": "q"}, [{"type": "text", "text": "p"}], True])
+def test_a_content_that_is_no_text_was_trained_as_python_writes_it(content: Any, t1: RecordTokenizer) -> None:
+    talk = {"messages": [message("user", "a"), {"role": "assistant", "content": content}]}
+    for part in ("turn", "content"):
+        assert reason(talk, sections_config(CHAT_SECTIONS, trained_part=part), t1) is SkipReason.WRONG_TYPE
+
+
+def test_parts_that_the_template_reads_are_texts_and_numbers_are_written_out(toy: Any) -> None:
+    template = (
+        "{% for m in messages %}{{ m.role }} {% if m.content is string %}{{ m.content }}"
+        "{% else %}{% for part in m.content %}{{ part.text }} {% endfor %}{% endif %} {% endfor %}"
+    )
+    content = [{"type": "text", "text": "b"}, {"type": "text", "text": "c"}]
+    talk = {"messages": [message("user", "a"), {"role": "assistant", "content": content}]}
+    assert sequence(talk, sections_config(CHAT_SECTIONS), toy(template=template))[0] == [1, 7, 9, 8, 10, 11]
+    numbers = {"messages": [{"role": "assistant", "content": 7}]}
+    assert sequence(numbers, sections_config(CHAT_SECTIONS), toy())[0] == [1, 4, 8, 0, 5]
+
+
+def test_one_long_conversation_took_memory_without_a_limit(t1: RecordTokenizer) -> None:
+    talk = {"messages": [message("user", "a " * 100), message("assistant", "b")]}
+    rendered = len(t1.render(talk["messages"]))
+    for more, less in (("max_record_chars", "max_chars"), ("max_chars", "max_record_chars")):
+        cut: dict[str, Any] = {less: 1, "max_seq_len": 3, "truncation_mode": "keep_end"}
+        skipped = sections_config(CHAT_SECTIONS, **cut, **{more: rendered - 1})
+        assert reason(talk, skipped, t1) is SkipReason.LENGTH
+        assert sequence(talk, sections_config(CHAT_SECTIONS, **cut, **{more: rendered}), t1) == ([8, 10, 5], [1, 1, 1])
+
+
 def test_numbers_are_text_and_lists_and_objects_are_not(toy: Any) -> None:
     config = sections_config(TEXT_SECTIONS)
     assert sequence({"text": 7}, config, toy()) == ([0], [1])

@@ -34,6 +34,14 @@ RECORDS = {
     "answer": st.fixed_dictionaries({"p": texts, "r": texts, **domains}),
     "chat": st.fixed_dictionaries({"messages": talks, **domains}),
     "dpo": st.fixed_dictionaries({"chosen": talks, "rejected": talks, **domains}),
+    "pair": st.fixed_dictionaries(
+        {
+            "prompt": st.one_of(texts, talks),
+            "chosen": st.one_of(texts, talks, last.map(lambda answer: [answer])),
+            "rejected": st.one_of(words, talks),
+            **domains,
+        }
+    ),
     "grpo": st.fixed_dictionaries(
         {
             "prompt": talks,
@@ -48,6 +56,7 @@ INPUTS: dict[str, Any] = {
     "answer": {"sections": PROMPT_RESPONSE},
     "chat": {"sections": CHAT_SECTIONS},
     "dpo": {"sources": DPO},
+    "pair": {"sources": DPO},
     "grpo": {"sources": GRPO},
 }
 configs = st.fixed_dictionaries(
@@ -67,7 +76,7 @@ configs = st.fixed_dictionaries(
         "output": st.fixed_dictionaries(
             {
                 "domain_key": st.sampled_from([None, "s"]),
-                "position_ids_mode": st.sampled_from(["none", "doc_reset"]),
+                "position_ids_mode": st.sampled_from(["none", "doc_reset", "continuous"]),
                 "max_tokens_per_shard": st.sampled_from([1, 10, 1000]),
             }
         ),
@@ -101,7 +110,7 @@ def assert_same(one: Any, other: Any) -> None:
 
 @pytest.mark.parametrize(
     ("train_type", "records_of"),
-    [("seq", "text"), ("sft", "answer"), ("sft", "chat"), ("dpo", "dpo"), ("grpo", "grpo")],
+    [("seq", "text"), ("sft", "answer"), ("sft", "chat"), ("dpo", "dpo"), ("dpo", "pair"), ("grpo", "grpo")],
 )
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
@@ -109,7 +118,12 @@ def test_shards_and_lines_give_the_same_items(
     tokenizers: dict[str, Path], train_type: str, records_of: str, data: st.DataObject
 ) -> None:
     records = data.draw(st.lists(st.one_of(*[RECORDS[records_of]] * 4, st.just("not json"), st.just([1])), max_size=8))
-    config = PipelineConfig.from_dict({"input": INPUTS[records_of], "mask": ROLES, **data.draw(configs)})
+    drawn: dict[str, Any] = data.draw(configs)
+    if records_of == "pair":
+        drawn["preprocessing"]["record_form"] = "pair"
+    if drawn["output"]["position_ids_mode"] == "continuous":
+        drawn["output"]["max_tokens_per_shard"] = 1000  # one shard a domain: positions count from 0 in each
+    config = PipelineConfig.from_dict({"input": INPUTS[records_of], "mask": ROLES, **drawn})
     tokenizer = tokenizers[data.draw(st.sampled_from(sorted(tokenizers)))]
     window = data.draw(st.sampled_from([0, 1, 3]))
     with tempfile.TemporaryDirectory() as home:
@@ -125,6 +139,28 @@ def test_shards_and_lines_give_the_same_items(
         assert_same(items(shards), items(lazy))
         assert shards.store.num_records == lazy.store.num_records
         assert shards.token_count >= len(shards) * window
+
+
+def test_positions_that_run_on_were_said_to_be_alike_with_several_shards(
+    tokenizers: dict[str, Path], tmp_path: Path
+) -> None:
+    """They count over each shard, and over the domain where lines are read; other modes know no shards."""
+    lines = write_lines(tmp_path / "in.jsonl", [{"text": text} for text in ("a b c", "d e", "f g h i")])
+
+    def positions(path: Path, mode: str, shard: int) -> list[list[int]]:
+        output = {"position_ids_mode": mode, "max_tokens_per_shard": shard}
+        config = PipelineConfig.from_dict(
+            {"input": INPUTS["text"], "preprocessing": {"min_chars": 0}, "output": output}
+        )
+        if path != lines:
+            Pipeline(config, [lines], path, tokenizers["T1"]).run()
+        dataset = load_dataset("sft", path, tokenizer_path=tokenizers["T1"], config=config)
+        return [dataset[i]["position_ids"].tolist() for i in range(3)]
+
+    lazy = positions(lines, "continuous", 3)
+    assert lazy == positions(tmp_path / "one", "continuous", 100) == [[0, 1], [3], [5, 6, 7]]
+    assert positions(tmp_path / "two", "continuous", 3) == [[0, 1], [0], [2, 3, 4]]
+    assert positions(tmp_path / "reset", "doc_reset", 3) == positions(lines, "doc_reset", 3) == [[0, 1], [0], [0, 1, 2]]
 
 
 def test_several_files_batches_and_shards_give_the_same_items(tokenizers: dict[str, Path], tmp_path: Path) -> None:

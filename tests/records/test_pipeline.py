@@ -13,11 +13,12 @@ from toy_tokenizer import write_toy_tokenizer
 
 from rukh_assets.errors import EmptyCorpusError, OutputFolderError, RecordValueError, SourceChangedError
 from rukh_assets.records import Pipeline, Report
-from rukh_assets.records import inputs as inputs_module
 from rukh_assets.records.__main__ import main
+from rukh_loaders.command_line import run as run_loaders
 from rukh_loaders.errors import RecordConfigError, RecordFileError, RecordRefusedError
 from rukh_loaders.formats import Corpus, hash_file, open_corpus
-from rukh_loaders.records import Built, PipelineConfig, RecordTokenizer, build_corpus, build_records
+from rukh_loaders.records import Built, PipelineConfig, RecordTokenizer, SkipReason, build_corpus, build_records
+from rukh_loaders.stores import JsonlStore
 
 ABC = [{"text": text} for text in ("a b c", "d e", "f g h i")]
 GRPO_RECORD: dict[str, Any] = {"prompt": [message("user", "a")], "responses": ["b", "c d"], "rewards": [1.0, 0.3]}
@@ -285,21 +286,37 @@ def test_a_vocabulary_that_does_not_fit_is_refused_before_anything_is_read(run: 
 
 
 @pytest.mark.parametrize(
-    ("dtype", "reward", "message"),
+    ("dtype", "reward", "detail"),
     [
-        ({"rewards": "int32"}, 0.5, r"in\.jsonl:2: rewards: got 0\.5, which int32 cannot hold"),
-        ({"rewards": "uint64"}, -1, r"rewards: got -1\.0, which uint64 cannot hold"),
-        ({"rewards": "float16"}, 1e6, r"in\.jsonl:2: rewards: got 1000000\.0, which float16 cannot hold"),
-        ({}, 1e39, "which float32 cannot hold"),
+        ({"rewards": "int32"}, 0.5, "float 0.5, allowed: numbers that int32 can hold"),
+        ({"rewards": "uint64"}, -1, "int -1, allowed: numbers that uint64 can hold"),
+        ({"rewards": "int64"}, 2.0**63, "float 9.223372036854776e+18, allowed: numbers that int64 can hold"),
+        ({"rewards": "bool"}, 2, "int 2, allowed: numbers that bool can hold"),
+        ({"rewards": "float16"}, 65520, "int 65520, allowed: numbers that float16 can hold"),
+        ({}, 1e39, "float 1e+39, allowed: numbers that float32 can hold"),
     ],
 )
-def test_a_value_that_does_not_fit_is_an_error_with_its_place(
-    run: Callable[..., Report], tmp_path: Path, dtype: dict[str, str], reward: float, message: str
+def test_a_value_that_its_dtype_cannot_hold_ended_the_run(
+    run: Callable[..., Report], tmp_path: Path, toy_folder: Path, dtype: dict[str, str], reward: float, detail: str
 ) -> None:
-    fine = {**GRPO_RECORD, "rewards": [1, 2]}
-    with pytest.raises(RecordValueError, match=message):
-        run([fine, {**fine, "rewards": [1, reward]}], config_of(sources=GRPO, output={"dtype": dtype}))
-    assert not (tmp_path / "out").exists()
+    """A record is skipped for it, as for any other bad value, and so it is where lines are read as they are."""
+    fine = {**GRPO_RECORD, "rewards": [1, 0]}
+    config = config_of(sources=GRPO, output={"dtype": dtype})
+    report = run([fine, {**fine, "rewards": [1, reward]}, fine], config)
+    assert (report.kept, report.skipped) == (2, {"wrong_type": 1})
+    place = f"{tmp_path / 'in.jsonl'}:2: rewards: got {detail}, see output.dtype"
+    assert report.samples == {"wrong_type": [place]}
+    store = JsonlStore(tmp_path / "in.jsonl", config, toy_folder)
+    assert (store.tally.kept, store.tally.samples) == (2, {SkipReason.WRONG_TYPE: [place]})
+    strict = config_of(sources=GRPO, output={"dtype": dtype}, strict=True)
+    with pytest.raises(RecordRefusedError, match=r"in\.jsonl:2: wrong_type: rewards"):
+        Pipeline(strict, [tmp_path / "in.jsonl"], tmp_path / "strict", toy_folder).run()
+
+
+def test_a_float_dtype_rounds_what_it_can_hold_and_no_more_is_skipped(write: Write) -> None:
+    config = config_of(sources=GRPO, output={"dtype": {"rewards": "float16"}})
+    corpus = write([{**GRPO_RECORD, "rewards": [65519, 1e-9]}], config)
+    assert values(corpus, "rewards") == {"__default__/shard_0000": [65504.0, 0.0]}
 
 
 def test_an_id_that_no_vocabulary_lists_is_checked_too_and_placed(tmp_path: Path, run: Callable[..., Report]) -> None:
@@ -437,6 +454,26 @@ def test_b32_the_manifest_says_what_the_corpus_was_made_from(write: Write, tmp_p
     assert str(tmp_path) not in json.dumps(manifest)
 
 
+def test_the_manifest_did_not_say_where_records_were_skipped(write: Write) -> None:
+    manifest = write(["not json", *ABC, *[{"text": ""}] * 6]).manifest
+    assert manifest["counts"]["skipped"] == {"not_json": 1, "missing": 6}
+    places = {"not_json": [["in.jsonl", 1]], "missing": [["in.jsonl", line] for line in range(5, 10)]}
+    assert manifest["skipped_at"] == places
+
+
+def test_the_check_command_took_a_corpus_for_a_pack(
+    write: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(ABC)
+    for path in (tmp_path / "out", tmp_path):
+        assert run_loaders(["check", str(path)]) == 0
+        assert capsys.readouterr().out.endswith("3 records, 9 tokens: ok\n1 corpus of records checked, no fault\n")
+    file = tmp_path / "out" / "__default__" / "shard_0000" / "sequence.bin"
+    file.write_bytes(b"\x01" + file.read_bytes()[1:])
+    assert run_loaders(["check", str(tmp_path)]) == 1
+    assert "FAULT" in capsys.readouterr().out
+
+
 def test_b31_what_stands_and_would_be_made_again_is_told(tmp_path: Path, toy_folder: Path) -> None:
     lines = write_lines(tmp_path / "in.jsonl", ABC)
     pipeline = Pipeline(TEXT, [lines], tmp_path / "out", toy_folder)
@@ -475,7 +512,7 @@ def test_b31_workers_batches_and_buffers_change_no_byte(
     assert run("workers", workers=3) == once
     assert run("buffer", buffer_tokens=1) == once
     assert shards_of(run("batches", batch_size=7)) == shards_of(once)
-    monkeypatch.setattr(inputs_module, "MAX_BATCH_CHARACTERS", 100)
+    monkeypatch.setattr("rukh_loaders.records.corpus.MAX_BATCH_CHARACTERS", 100)
     monkeypatch.setattr("rukh_assets.records.shards.PIECE", 10)
     assert run("pieces") == once
 
@@ -524,6 +561,14 @@ def test_a20_the_command_line_exits_1_where_nothing_is_written(
     assert line(records, *more) == 1
     assert message in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+def test_an_output_folder_that_cannot_be_made_was_a_traceback(
+    line: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "in.jsonl" / "deep" / "out"
+    assert line(ABC, "-o", str(target)) == 1
+    assert capsys.readouterr().err == f"error: {target}: nothing can be made there: Not a directory\n"
 
 
 @pytest.mark.parametrize("more", [("--batch-size", "0"), ("--workers", "x"), ("--unknown",)])

@@ -52,6 +52,21 @@ def test_a19_seven_over_three_ranks_serve_none_twice() -> None:
     assert [rows[:2] for rows in by_rank] == [[0, 3], [1, 4], [2, 5]]
 
 
+def test_a19_without_drop_last_the_reference_repeats_what_we_never_do() -> None:
+    """The reference serves 0, 3, 6 and 1, 4, 0 and 2, 5, 1: two items twice, so that an epoch's mean counts them twice.
+
+    Here the last step has one item and two rows that only fill up, and are known by their index, -1.
+    """
+    loaders = [
+        make_loader(IntegerSource(7), 1, shuffle=False, drop_last=False, rank=rank, world_size=3) for rank in range(3)
+    ]
+    assert [[batch.index.tolist() for batch in loader] for loader in loaders] == [
+        [[0], [3], [-1]],
+        [[1], [4], [-1]],
+        [[2], [5], [6]],
+    ]
+
+
 def test_a19_a_state_of_two_ranks_goes_on_with_four() -> None:
     two = [ResumableSampler(8, 42, rank, 2, sequential) for rank in range(2)]
     for sampler in two:

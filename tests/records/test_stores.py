@@ -7,6 +7,7 @@ import os
 import pickle
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +29,10 @@ from rukh_loaders.errors import (
     StoreArgumentError,
     StoreChangedError,
     StoreShardsError,
-    StoreValueError,
     UnsupportedFileError,
 )
 from rukh_loaders.formats import KeyedTensor, ShardWriter, cut_at
-from rukh_loaders.records import MaskBuilder, PipelineConfig
+from rukh_loaders.records import Built, MaskBuilder, PipelineConfig, Skipped
 from rukh_loaders.stores import JsonlStore, ShardStore, Store, detect_format
 
 TEXT = sections_config(TEXT_SECTIONS)
@@ -372,8 +372,24 @@ def test_a21_rewards_and_groups_come_back(both: Any) -> None:
 
 def test_a_value_that_its_dtype_cannot_hold_is_found_when_lines_are_opened(tmp_path: Path, toy_folder: Path) -> None:
     config = with_output(sources_config(GRPO), dtype={"rewards": "int8"})
-    with pytest.raises(StoreValueError, match=r"in.jsonl:1: got 0.3, which int8 cannot hold"):
+    with pytest.raises(NoRecordsError, match=r"in.jsonl:1: rewards: got float 0.3, allowed: numbers that int8"):
         JsonlStore(write_lines(tmp_path / "in.jsonl", [GROUP]), config, toy_folder)
+
+
+def test_opening_lines_built_batches_of_any_size_at_once(
+    tmp_path: Path, toy_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rukh_loaders.records.corpus.MAX_BATCH_CHARACTERS", 5)
+    sizes = []
+
+    class SizedBuilder(MaskBuilder):
+        def build(self, records: Sequence[object]) -> list[Built | Skipped]:
+            sizes.append(len(records))
+            return super().build(records)
+
+    lines = write_lines(tmp_path / "in.jsonl", [{"text": text} for text in ("a b c", "d", "e f", "g h i j")])
+    store = JsonlStore(lines, TEXT, toy_folder, builder=SizedBuilder)
+    assert (sizes, store.num_records) == ([1, 2, 1], 4)
 
 
 def test_positions_that_run_on_count_over_the_domain(both: Any) -> None:
