@@ -9,7 +9,7 @@ from rukh_assets.defs.checks import MonthCheck, agree, month_check
 from rukh_assets.defs.records import corpora, shards_key
 from rukh_assets.defs.resources import Lake
 from rukh_assets.records.checking import verify_groups, verify_masks
-from rukh_loaders.formats import Corpus, open_corpus
+from rukh_loaders.formats.corpus import Corpus, open_corpus
 
 CorpusCheck = Callable[[Corpus], dict[str, Any]]
 

@@ -22,7 +22,7 @@ from rukh_assets.records.corpora import corpus_pipeline, found_corpora, named_co
 from rukh_assets.reports.corpus import describe_record, document_lengths
 from rukh_assets.reports.lengths import count_lengths
 from rukh_assets.reports.pictures import length_counts, sparkline_svg
-from rukh_loaders.formats import open_corpus
+from rukh_loaders.formats.corpus import open_corpus
 from rukh_loaders.records import RecordTokenizer
 
 CHESS_CORPORA = {f"chess_{kind}": dg.AssetKey(["records", "chess", kind]) for kind in ("seq", "sft", "dpo", "grpo")}

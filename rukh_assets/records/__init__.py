@@ -12,7 +12,7 @@
     chess      a month of games to raw records: seq, sft, grpo and dpo
     __main__   python -m rukh_assets.records INPUT... -o DIR -c CONFIG
 
-The output is a folder that appears whole, with a manifest.json; `rukh_loaders.formats.open_corpus` opens it.
+The output is a folder that appears whole, with a manifest.json; `rukh_loaders.formats.corpus.open_corpus` opens it.
 
 >>> import json, tempfile
 >>> from pathlib import Path
@@ -29,7 +29,7 @@ The output is a folder that appears whole, with a manifest.json; `rukh_loaders.f
 Texts of three, two and one token, packed into rows of at most four:
 
 >>> from rukh_assets.records import Pipeline
->>> from rukh_loaders.formats import open_corpus
+>>> from rukh_loaders.formats.corpus import open_corpus
 >>> from rukh_loaders.records import PipelineConfig
 >>> config = PipelineConfig.from_dict({
 ...     "input": {"sections": [{"field": "text", "action": "train"}]},

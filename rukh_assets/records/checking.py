@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from rukh_assets.errors import CheckFailedError
 from rukh_assets.records.layout import SEQUENCE
 from rukh_assets.records.shards import run_slices
-from rukh_loaders.formats import Corpus, KeyKind, ShardReader
-from rukh_loaders.formats.corpus import POSITION_IDS
+from rukh_loaders.formats import ShardReader
+from rukh_loaders.formats.corpus import POSITION_IDS, Corpus, KeyKind
 from rukh_loaders.formats.tensors import Cut
 from rukh_loaders.records import PipelineConfig
 

@@ -7,8 +7,7 @@ import numpy as np
 
 from rukh_assets.errors import RecordValueError
 from rukh_loaders.errors import RecordConfigError
-from rukh_loaders.formats import CorpusKeys, KeyKind, RecordKey
-from rukh_loaders.formats.corpus import POSITION_IDS
+from rukh_loaders.formats.corpus import POSITION_IDS, CorpusKeys, KeyKind, RecordKey
 from rukh_loaders.records import Output, OutputKind, PipelineConfig
 
 SEQUENCE = "sequence"

@@ -15,8 +15,8 @@ from rukh_assets.records.writer import CorpusWriter
 from rukh_assets.standing import standing_manifest
 from rukh_assets.workers import Workers
 from rukh_loaders.errors import ManifestError
-from rukh_loaders.formats import ShardEntry, digest, publish_folder, read_manifest, write_manifest
-from rukh_loaders.formats.corpus import CONTENT, CORPUS_FORMAT_VERSION
+from rukh_loaders.formats import digest, publish_folder, read_manifest, write_manifest
+from rukh_loaders.formats.corpus import CONTENT, CORPUS_FORMAT_VERSION, ShardEntry
 from rukh_loaders.records import Built, MaskBuilder, PipelineConfig, RecordTokenizer, Tally, build_batch, judge
 
 RECORDS_VERSION = 1

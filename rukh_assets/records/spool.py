@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from rukh_assets.records.layout import Layout
 from rukh_assets.records.values import integers, numbers
-from rukh_loaders.formats import KeyKind, Parts, RecordKey, cut_at
+from rukh_loaders.formats import Parts, cut_at
+from rukh_loaders.formats.corpus import KeyKind, RecordKey
 from rukh_loaders.formats.tensors import Cut
 from rukh_loaders.records import Built, Place
 

@@ -8,7 +8,8 @@ from typing import Any
 from rukh_assets.records.layout import Layout
 from rukh_assets.records.shards import shard_tensors
 from rukh_assets.records.spool import Record, Spool
-from rukh_loaders.formats import FileRecord, ShardEntry, ShardWriter, shard_name
+from rukh_loaders.formats import FileRecord, ShardWriter, shard_name
+from rukh_loaders.formats.corpus import ShardEntry
 from rukh_loaders.records import Built, PipelineConfig, Place
 
 _SPOOLS = ".spools"

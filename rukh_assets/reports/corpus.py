@@ -7,8 +7,8 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from rukh_loaders.formats import Corpus, KeyKind, ShardReader
-from rukh_loaders.formats.corpus import POSITION_IDS
+from rukh_loaders.formats import ShardReader
+from rukh_loaders.formats.corpus import POSITION_IDS, Corpus, KeyKind
 from rukh_loaders.records import RecordTokenizer
 
 _SHOWN_CHARACTERS = 300

@@ -37,7 +37,6 @@ rukh_loaders.errors.VocabularyMismatchError: ...meta.json: was encoded with the 
 >>> home.cleanup()
 """
 
-from rukh_loaders.formats.corpus import Corpus, CorpusKeys, KeyKind, RecordKey, ShardEntry, open_corpus
 from rukh_loaders.formats.manifest import (
     MANIFEST,
     FileRecord,
@@ -60,19 +59,14 @@ from rukh_loaders.formats.tensors import KeyedTensor, Parts, StreamedTensor, cut
 __all__ = [
     "COLUMNS",
     "MANIFEST",
-    "Corpus",
-    "CorpusKeys",
     "FileRecord",
-    "KeyKind",
     "KeyedTensor",
     "NpyWriter",
     "Pack",
     "PackInfo",
     "PackWriter",
     "Parts",
-    "RecordKey",
     "RecordsWriter",
-    "ShardEntry",
     "ShardReader",
     "ShardWriter",
     "StreamedTensor",
@@ -82,7 +76,6 @@ __all__ = [
     "digest",
     "hash_file",
     "list_shards",
-    "open_corpus",
     "open_npy",
     "open_pack",
     "publish_file",

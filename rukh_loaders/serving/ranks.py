@@ -29,7 +29,7 @@ from rukh_loaders.errors import LoaderArgumentError, NoBatchError
 if TYPE_CHECKING:
     from rukh_loaders.orders.order import Order
 
-_TAKEN_AT_ONCE = 1 << 14
+_TAKEN_AT_ONCE = 1 << 13
 """Positions asked of an order in one go: few enough to wait for (under 1 ms), enough to spread the cost of asking."""
 
 _TAKEN_BY_ALL = 1 << 11

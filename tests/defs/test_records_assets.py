@@ -19,7 +19,7 @@ from rukh_assets.definitions import defs
 from rukh_assets.defs.records import CHESS_CORPORA, corpora, default_corpora
 from rukh_assets.errors import SettingError
 from rukh_loaders import load_dataset
-from rukh_loaders.formats import open_corpus
+from rukh_loaders.formats.corpus import open_corpus
 
 CHAT = sections_config(CHAT_SECTIONS)
 NAME = "records/talks/shards"

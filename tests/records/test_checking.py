@@ -14,20 +14,8 @@ from record_configs import GRPO, PROMPT_RESPONSE, sections_config, sources_confi
 from rukh_assets.errors import CheckFailedError
 from rukh_assets.records import shards as shards_module
 from rukh_assets.records.checking import masks_of, verify_groups, verify_masks
-from rukh_loaders.formats import (
-    Corpus,
-    CorpusKeys,
-    KeyedTensor,
-    KeyKind,
-    Parts,
-    RecordKey,
-    ShardEntry,
-    ShardWriter,
-    cut_at,
-    describe_files,
-    open_corpus,
-    write_manifest,
-)
+from rukh_loaders.formats import KeyedTensor, Parts, ShardWriter, cut_at, describe_files, write_manifest
+from rukh_loaders.formats.corpus import Corpus, CorpusKeys, KeyKind, RecordKey, ShardEntry, open_corpus
 from rukh_loaders.records import PipelineConfig
 
 SEQUENCES = CorpusKeys(

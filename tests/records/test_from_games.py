@@ -45,7 +45,8 @@ from rukh_assets.records.chess.making import UNCHANGED
 from rukh_assets.records.chess.pairs import worse_move
 from rukh_assets.records.chess.spool import VisitSpool
 from rukh_assets.records.chess.tokens import move_text
-from rukh_loaders.formats import open_corpus, read_manifest
+from rukh_loaders.formats import read_manifest
+from rukh_loaders.formats.corpus import open_corpus
 from rukh_loaders.records import PipelineConfig, RecordTokenizer, build_record
 from rukh_loaders.tokenizers import UciTokenizer
 

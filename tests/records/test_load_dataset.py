@@ -19,7 +19,7 @@ from rukh_loaders.errors import (
     StoreShardsError,
     TrainTypeError,
 )
-from rukh_loaders.formats import open_corpus
+from rukh_loaders.formats.corpus import open_corpus
 from rukh_loaders.record_datasets import GrpoDataset, SeqDataset
 from rukh_loaders.records import Built, MaskBuilder, PipelineConfig, RecordTokenizer, Skipped, SkipReason
 from rukh_loaders.records.pairs import pair_config

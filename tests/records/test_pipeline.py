@@ -16,7 +16,8 @@ from rukh_assets.records import Pipeline, Report
 from rukh_assets.records.__main__ import main
 from rukh_loaders.command_line import run as run_loaders
 from rukh_loaders.errors import RecordConfigError, RecordFileError, RecordRefusedError
-from rukh_loaders.formats import Corpus, hash_file, open_corpus
+from rukh_loaders.formats import hash_file
+from rukh_loaders.formats.corpus import Corpus, open_corpus
 from rukh_loaders.records import Built, PipelineConfig, RecordTokenizer, SkipReason, build_corpus, build_records
 from rukh_loaders.stores import JsonlStore
 

@@ -15,19 +15,16 @@ from numpy.typing import NDArray
 
 from rukh_loaders.errors import CorpusError, ManifestError, ShardError
 from rukh_loaders.formats import (
-    CorpusKeys,
     KeyedTensor,
-    KeyKind,
     Parts,
-    RecordKey,
     ShardReader,
     ShardWriter,
     StreamedTensor,
     cut_at,
     describe_files,
-    open_corpus,
     write_manifest,
 )
+from rukh_loaders.formats.corpus import CorpusKeys, KeyKind, RecordKey, open_corpus
 
 Groups = list[list[list[int]]]
 

@@ -13,7 +13,7 @@ from tokenizers.pre_tokenizers import ByteLevel
 
 from rukh_assets.records import Pipeline
 from rukh_assets.reports.corpus import describe_record, document_lengths
-from rukh_loaders.formats import Corpus, open_corpus
+from rukh_loaders.formats.corpus import Corpus, open_corpus
 from rukh_loaders.records import PipelineConfig, RecordTokenizer
 
 
