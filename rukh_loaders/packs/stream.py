@@ -85,7 +85,7 @@ class Stream:
     def games_at(self, positions: Positions) -> Games:
         """Of which game the token at each position is."""
         games = np.empty(positions.size, np.int64)
-        for number, where, local in _by_pack(self.token_offsets, positions):
+        for number, where, local in by_part(self.token_offsets, positions):
             within = np.searchsorted(self.packs[number].starts, local, side="right") - 1
             games[where] = within + self.game_offsets[number]
         return games
@@ -94,7 +94,7 @@ class Stream:
         """The column's values of these games."""
         self.check_column(name)
         values = np.empty(games.size, COLUMNS[name])
-        for number, where, local in _by_pack(self.game_offsets, games):
+        for number, where, local in by_part(self.game_offsets, games):
             values[where] = self.packs[number].columns[name][local]
         return values
 
@@ -166,16 +166,19 @@ def _offsets(counts: Iterator[int]) -> NDArray[np.int64]:
     return offsets
 
 
-def _by_pack(
+def by_part(
     offsets: NDArray[np.int64], numbers: NDArray[np.int64]
-) -> Iterator[tuple[int, NDArray[np.int64] | slice, NDArray[np.int64]]]:
-    """Numbers of the stream pack by pack: the pack, where its numbers are in the array, and what they are in it."""
+) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.int64]]]:
+    """Numbers counted through several parts, part by part: the part, where its numbers are, and what they are in it.
+
+    `offsets` are where each part begins, and the whole at the end. Parts without a number are left out.
+    """
     if len(offsets) == 2:
-        yield 0, slice(None), numbers
+        yield 0, np.arange(numbers.size), numbers
         return
-    packs = np.searchsorted(offsets, numbers, side="right") - 1
-    order = np.argsort(packs, kind="stable")
-    edges = np.searchsorted(packs[order], np.arange(len(offsets)))
-    for pack in np.flatnonzero(np.diff(edges)).tolist():
-        where = order[edges[pack] : edges[pack + 1]]
-        yield pack, where, numbers[where] - offsets[pack]
+    parts = np.searchsorted(offsets, numbers, side="right") - 1
+    order = np.argsort(parts, kind="stable")
+    edges = np.searchsorted(parts[order], np.arange(len(offsets)))
+    for part in np.flatnonzero(np.diff(edges)).tolist():
+        where = order[edges[part] : edges[part + 1]]
+        yield part, where, numbers[where] - offsets[part]

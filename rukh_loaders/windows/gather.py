@@ -17,7 +17,7 @@ from rukh_loaders.packs.spanning import Spanning
 from rukh_loaders.windows.pieces import Numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from rukh_loaders.formats.pack import Pack
 
@@ -99,17 +99,3 @@ class StreamReader:
         if view is None:
             view = self._views[width] = sliding_window_view(self._all_tokens, width)
         return view
-
-
-def groups(values: Numbers) -> Iterator[tuple[int, Numbers]]:
-    """Each value that occurs, and the places where it does."""
-    if not values.size:
-        return
-    if (values == values[0]).all():
-        yield int(values[0]), np.arange(values.size)
-        return
-    order = np.argsort(values, kind="stable")
-    ordered = values[order]
-    edges = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
-    for places in np.split(order, edges):
-        yield int(values[places[0]]), places

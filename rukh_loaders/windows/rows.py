@@ -16,7 +16,8 @@ import numpy as np
 from rukh_loaders.errors import PackError
 from rukh_loaders.orders.permutation import hashed, mixed
 from rukh_loaders.packs.packs import Packs
-from rukh_loaders.windows.gather import Ids, StreamReader, groups
+from rukh_loaders.packs.stream import by_part
+from rukh_loaders.windows.gather import Ids, StreamReader
 from rukh_loaders.windows.pieces import Numbers, Pieces, joined, ranges, whole_games
 
 
@@ -167,8 +168,8 @@ class JoinedRows:
     def tokens(self, indices: Numbers) -> Ids:
         """The rows: uint16 (n, width), the caller's own."""
         out: Ids | None = None
-        for number, which in groups(self._part_of(indices)):
-            tokens = self.parts[number].tokens(indices[which] - self.row_offsets[number])
+        for number, which, local in by_part(self.row_offsets, indices):
+            tokens = self.parts[number].tokens(local)
             if out is None:
                 out = np.empty((len(indices), tokens.shape[1]), np.uint16)
             out[which] = tokens
@@ -177,8 +178,8 @@ class JoinedRows:
     def pieces(self, indices: Numbers) -> Pieces:
         """What the rows are made of."""
         found = [Pieces.none()]
-        for number, which in groups(self._part_of(indices)):
-            pieces = self.parts[number].pieces(indices[which] - self.row_offsets[number])
+        for number, which, local in by_part(self.row_offsets, indices):
+            pieces = self.parts[number].pieces(local)
             found.append(pieces.moved(which, int(self.token_offsets[number])))
         return joined(found)
 
@@ -186,13 +187,9 @@ class JoinedRows:
         """Ids of the joined stream; no span runs from one source into the next."""
         out = np.empty(int(lengths.sum()), np.uint16)
         at = np.cumsum(lengths) - lengths
-        for number, which in groups(np.searchsorted(self.token_offsets, begins, side="right") - 1):
-            local = begins[which] - self.token_offsets[number]
+        for number, which, local in by_part(self.token_offsets, begins):
             out[ranges(at[which], lengths[which])] = self.parts[number].spans(local, lengths[which])
         return out
-
-    def _part_of(self, indices: Numbers) -> Numbers:
-        return np.searchsorted(self.row_offsets, indices, side="right") - 1
 
 
 def windows_at_games(packs: Packs, width: int) -> Rows:
