@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rukh_loaders.errors import SplitError
+from rukh_loaders.orders.permutation import mixed
 from rukh_loaders.packs.choosing import chunks
 from rukh_loaders.packs.chosen import Choice, ChoiceBuilder
 from rukh_loaders.packs.stream import Stream
@@ -41,18 +42,13 @@ def split_hash(game_ids: NDArray[np.int64], salt: str) -> NDArray[np.uint64]:
     """A hash of each game id that the salt keys: uint64, uniform, and other ids have other hashes.
 
     The id as uint64 is xored with the first 8 bytes (little-endian) of the 16 that BLAKE2b gives for the salt in
-    UTF-8, mixed, xored with the other 8, and mixed again. The mix is the finalizer of SplitMix64 (Steele, Lea and
-    Flood, OOPSLA 2014; the constants are variant 13 of Stafford's), a bijection.
+    UTF-8, mixed, xored with the other 8, and mixed again; for the mix, a bijection, see `mixed`.
     """
     keys = np.frombuffer(hashlib.blake2b(salt.encode(), digest_size=16).digest(), "<u8")
-    mixed = game_ids.astype(np.int64).view(np.uint64)
+    hashes = game_ids.astype(np.int64).view(np.uint64)
     for key in keys:
-        mixed ^= key
-        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-            mixed ^= mixed >> np.uint64(shift)
-            mixed *= np.uint64(factor)
-        mixed ^= mixed >> np.uint64(31)
-    return mixed
+        hashes = mixed(hashes ^ key)
+    return hashes
 
 
 def _intervals(shares: Mapping[str, Share]) -> dict[str, tuple[int, int]]:
